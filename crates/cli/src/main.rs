@@ -1,0 +1,2 @@
+//! The `mainstem` command.
+fn main() {}
