@@ -1,0 +1,330 @@
+//! Candidates: every item that some leg returned, and the ranked lists over them.
+//!
+//! Ids are interned once: a list holds small *slots* instead of ids, so that fusing the same lists again with other
+//! settings (a replay, a tuner) hashes nothing. Lists can only be made here, and so they are sorted, unique and finite
+//! by construction.
+
+use std::fmt::Display;
+use std::hash::Hash;
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
+
+use crate::error::Error;
+use crate::leg::{Direction, Leg, LegState, checked_weight};
+
+/// What can name an item: a string, a number, anything that is ordered, hashable and printable.
+pub trait Id: Clone + Eq + Ord + Hash + Display {}
+impl<T: Clone + Eq + Ord + Hash + Display> Id for T {}
+
+/// The place of an item among the [`Candidates`].
+pub type Slot = u32;
+
+/// What to do with a score that is NaN or infinite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NonFinite {
+    /// Refuse the list and name the item: for input that a person can correct.
+    Refuse,
+    /// Drop the item and count it: for a live leg, which must not break the answer.
+    Drop,
+}
+
+/// One leg's answer: best first, each item once, all scores finite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankedList {
+    leg: Leg,
+    slots: Vec<Slot>,
+    /// Similarities in list order; NaN stands for "no score".
+    scores: Vec<f64>,
+    repeated: usize,
+    dropped: usize,
+}
+
+impl RankedList {
+    /// What is known about the leg.
+    pub fn leg(&self) -> &Leg {
+        &self.leg
+    }
+
+    /// The items, best first.
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// How many items the list holds.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether the leg returned nothing.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// The score at a place (from 0) as the leg gave it, if it gave one.
+    pub fn score(&self, place: usize) -> Option<f64> {
+        let similarity = self.scores[place];
+        (!similarity.is_nan()).then_some(match self.leg.direction {
+            Direction::Similarity => similarity,
+            Direction::Distance => -similarity,
+        })
+    }
+
+    /// The score at a place with "larger is better" for every leg; NaN where there is none.
+    pub(crate) fn similarities(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// How many repeated ids were passed over.
+    pub fn repeated(&self) -> usize {
+        self.repeated
+    }
+
+    /// How many items were dropped because their score was NaN or infinite.
+    pub fn dropped(&self) -> usize {
+        self.dropped
+    }
+
+    /// The same list over other slots; `None` drops the item. A slot that comes twice keeps its first place.
+    pub(crate) fn relabel(&self, mut slot_of: impl FnMut(usize, Slot) -> Option<Slot>) -> Self {
+        let mut seen = FxHashSet::default();
+        let mut list = Self { slots: Vec::new(), scores: Vec::new(), ..self.clone() };
+        for (place, (&slot, &score)) in self.slots.iter().zip(&self.scores).enumerate() {
+            if let Some(slot) = slot_of(place, slot).filter(|slot| seen.insert(*slot)) {
+                list.slots.push(slot);
+                list.scores.push(score);
+            }
+        }
+        list
+    }
+
+    /// The same leg with other items, which must be sorted, unique and finite already.
+    pub(crate) fn with_items(&self, items: impl IntoIterator<Item = (Slot, f64)>) -> Self {
+        let (slots, scores) = items.into_iter().unzip();
+        Self { slots, scores, ..self.clone() }
+    }
+}
+
+/// All items of one search with the ranked lists over them.
+///
+/// ```
+/// use mainstem_core::{Candidates, Fusion, Leg};
+///
+/// let mut candidates = Candidates::new();
+/// candidates.scored(Leg::new("bm25"), [("a", 12.5), ("b", 11.0), ("c", 9.2)])?;
+/// candidates.scored(Leg::new("dense"), [("b", 0.95), ("c", 0.88), ("d", 0.70)])?;
+///
+/// let fused = Fusion::default().fuse(&candidates)?;
+/// let order: Vec<_> = fused.hits().iter().map(|hit| *candidates.id(hit.slot)).collect();
+/// assert_eq!(order, ["b", "c", "a", "d"]);
+/// # Ok::<(), mainstem_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Candidates<I> {
+    ids: IndexSet<I, FxBuildHasher>,
+    lists: Vec<RankedList>,
+}
+
+impl<I> Default for Candidates<I> {
+    fn default() -> Self {
+        Self { ids: IndexSet::default(), lists: Vec::new() }
+    }
+}
+
+impl<I: Id> Candidates<I> {
+    /// No candidates yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a list whose items all have scores.
+    ///
+    /// # Errors
+    /// As [`Self::add`], with [`NonFinite::Refuse`].
+    pub fn scored(&mut self, leg: Leg, items: impl IntoIterator<Item = (I, f64)>) -> Result<(), Error> {
+        self.add(leg, items.into_iter().map(|(id, score)| (id, Some(score))), NonFinite::Refuse)
+    }
+
+    /// Adds a list of which only the order is known.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn ranked(&mut self, leg: Leg, items: impl IntoIterator<Item = I>) -> Result<(), Error> {
+        self.add(leg, items.into_iter().map(|id| (id, None)), NonFinite::Refuse)
+    }
+
+    /// Adds a list, best first after sorting.
+    ///
+    /// Items with scores are put in order of score; equal scores keep the order given. Items without one keep the
+    /// place they were given. An id that comes again keeps its first place, and the ranks behind it close up.
+    ///
+    /// # Errors
+    /// When the weight is not finite and ≥ 0, when a list of this name and variant is there already, or when a score is
+    /// NaN or infinite and `non_finite` says to refuse it.
+    pub fn add(
+        &mut self,
+        leg: Leg,
+        items: impl IntoIterator<Item = (I, Option<f64>)>,
+        non_finite: NonFinite,
+    ) -> Result<(), Error> {
+        checked_weight(&leg.name, leg.weight)?;
+        if self.lists.iter().any(|list| list.leg.name == leg.name && list.leg.variant == leg.variant) {
+            return Err(Error::Duplicate { what: "list", name: leg.name });
+        }
+        let mut entries = Vec::new();
+        let mut dropped = 0;
+        for (id, score) in items {
+            match score {
+                Some(score) if !score.is_finite() && non_finite == NonFinite::Drop => dropped += 1,
+                Some(score) if !score.is_finite() => {
+                    return Err(Error::NonFinite { list: leg.name, id: id.to_string(), score });
+                }
+                _ => {
+                    let slot = self.ids.insert_full(id).0 as Slot;
+                    entries.push((slot, similarity(score, leg.direction)));
+                }
+            }
+        }
+        sort_scored(&mut entries);
+        self.push(leg, entries, dropped);
+        Ok(())
+    }
+
+    fn push(&mut self, mut leg: Leg, entries: Vec<(Slot, f64)>, dropped: usize) {
+        let mut seen = vec![false; self.ids.len()];
+        let given = entries.len();
+        let (slots, scores): (Vec<_>, Vec<_>) =
+            entries.into_iter().filter(|(slot, _)| !std::mem::replace(&mut seen[*slot as usize], true)).unzip();
+        if slots.is_empty() && leg.state == LegState::Ok {
+            leg.state = LegState::Empty;
+        }
+        let repeated = given - slots.len();
+        self.lists.push(RankedList { leg, slots, scores, repeated, dropped });
+    }
+
+    /// The id in a slot.
+    ///
+    /// # Panics
+    /// When the slot is not of these candidates.
+    pub fn id(&self, slot: Slot) -> &I {
+        &self.ids[slot as usize]
+    }
+
+    /// The slot of an id, if some list holds it.
+    pub fn slot(&self, id: &I) -> Option<Slot> {
+        self.ids.get_index_of(id).map(|index| index as Slot)
+    }
+
+    /// The slot of an id, made if it is new.
+    pub(crate) fn intern(&mut self, id: I) -> Slot {
+        self.ids.insert_full(id).0 as Slot
+    }
+}
+
+impl<I> Candidates<I> {
+    /// How many different items there are.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there is no item at all.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The lists, in the order they were added.
+    pub fn lists(&self) -> &[RankedList] {
+        &self.lists
+    }
+
+    /// Sets every leg's weight anew.
+    pub(crate) fn reweigh(&mut self, mut weight: impl FnMut(&Leg) -> f64) {
+        for list in &mut self.lists {
+            list.leg.weight = weight(&list.leg);
+        }
+    }
+
+    /// Replaces the lists by others over the same items.
+    pub(crate) fn set_lists(&mut self, lists: Vec<RankedList>) {
+        self.lists = lists;
+    }
+}
+
+fn similarity(score: Option<f64>, direction: Direction) -> f64 {
+    match (score, direction) {
+        (None, _) => f64::NAN,
+        (Some(score), Direction::Similarity) => score,
+        (Some(score), Direction::Distance) => -score,
+    }
+}
+
+/// Sorts the scored entries by score among the places that scored entries hold.
+fn sort_scored(entries: &mut [(Slot, f64)]) {
+    if entries.is_sorted_by(|a, b| a.1 >= b.1) {
+        return;
+    }
+    let places: Vec<usize> = (0..entries.len()).filter(|&place| !entries[place].1.is_nan()).collect();
+    let mut scored: Vec<_> = places.iter().map(|&place| entries[place]).collect();
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (place, entry) in places.into_iter().zip(scored) {
+        entries[place] = entry;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids<'a>(candidates: &'a Candidates<&'a str>, list: usize) -> Vec<&'a str> {
+        candidates.lists()[list].slots().iter().map(|&slot| *candidates.id(slot)).collect()
+    }
+
+    #[test]
+    fn lists_are_sorted_and_unique_whatever_comes_in() {
+        let mut candidates = Candidates::new();
+        candidates.scored(Leg::new("a"), [("x", 1.0), ("y", 3.0), ("x", 2.0), ("z", 3.0)]).unwrap();
+        assert_eq!(ids(&candidates, 0), ["y", "z", "x"]);
+        assert_eq!(candidates.lists()[0].repeated(), 1);
+        assert_eq!(candidates.lists()[0].score(2), Some(2.0));
+    }
+
+    #[test]
+    fn items_without_a_score_keep_their_place() {
+        let mut candidates = Candidates::new();
+        let items = [("low", Some(1.0)), ("none", None), ("high", Some(9.0))];
+        candidates.add(Leg::new("a"), items, NonFinite::Refuse).unwrap();
+        assert_eq!(ids(&candidates, 0), ["high", "none", "low"]);
+        assert_eq!(candidates.lists()[0].score(1), None);
+    }
+
+    #[test]
+    fn distances_sort_the_other_way() {
+        let mut candidates = Candidates::new();
+        let leg = Leg { direction: Direction::Distance, ..Leg::new("a") };
+        candidates.scored(leg, [("far", 0.9), ("near", 0.1)]).unwrap();
+        assert_eq!(ids(&candidates, 0), ["near", "far"]);
+        assert_eq!(candidates.lists()[0].score(0), Some(0.1));
+    }
+
+    #[test]
+    fn non_finite_scores_are_refused_with_the_id_or_dropped_and_counted() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut candidates = Candidates::new();
+            let error = candidates.scored(Leg::new("a"), [("ok", 1.0), ("bad", bad)]).unwrap_err();
+            assert!(error.to_string().contains("`bad`"), "{error}");
+
+            let mut candidates = Candidates::new();
+            candidates.add(Leg::new("a"), [("ok", Some(1.0)), ("bad", Some(bad))], NonFinite::Drop).unwrap();
+            assert_eq!((ids(&candidates, 0), candidates.lists()[0].dropped()), (vec!["ok"], 1));
+        }
+    }
+
+    #[test]
+    fn list_names_are_unique_within_a_variant() {
+        let mut candidates = Candidates::new();
+        candidates.scored(Leg::new("a"), [("x", 1.0)]).unwrap();
+        assert!(candidates.scored(Leg::new("a"), [("x", 1.0)]).is_err());
+        let other = Leg { variant: 1, ..Leg::new("a") };
+        assert!(candidates.scored(other, [("x", 1.0)]).is_ok());
+    }
+}
