@@ -69,6 +69,8 @@ pub enum Error {
     Parse {
         /// What is wrong with it.
         message: String,
+        /// The kind of error.
+        code: Code,
         /// What to do about it.
         hint: Option<String>,
         /// Where it is wrong.
@@ -105,7 +107,7 @@ impl Diagnostic for Error {
             Self::Unknown { .. } => Code::Unknown,
             Self::Inapplicable { .. } => Code::Conflict,
             Self::Missing { .. } => Code::Missing,
-            Self::Parse { .. } => Code::Syntax,
+            Self::Parse { code, .. } => *code,
         }
     }
 

@@ -1,0 +1,151 @@
+//! The answer: one list of hits, each with its ledger, and the status.
+
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::item::Item;
+use crate::ledger::{Ledger, Scope};
+use crate::status::Status;
+
+/// One hit of the answer.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    /// The id.
+    pub id: String,
+    /// Its place, from 1, over all pages.
+    pub rank: usize,
+    /// Its final score.
+    pub score: f64,
+    /// The sources whose lists hold it, in list order.
+    pub sources: Vec<String>,
+    /// The labels of what was collapsed into it, once each, in order.
+    pub alternates: Vec<String>,
+    /// Why it is where it is.
+    pub ledger: Ledger,
+    /// What is known about it.
+    pub item: Item,
+}
+
+/// The names that a hit has fields of its own for.
+const OWN: [&str; 6] = ["id", "rank", "score", "sources", "alternates", "ledger"];
+
+impl Serialize for Hit {
+    /// Writes the hit's own fields, then the item's. An item's field whose name is taken goes under `input`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("rank", &self.rank)?;
+        map.serialize_entry("score", &self.score)?;
+        map.serialize_entry("sources", &self.sources)?;
+        map.serialize_entry("alternates", &self.alternates)?;
+        map.serialize_entry("ledger", &self.ledger)?;
+        self.item.write(&mut map)?;
+        let (taken, free): (Vec<_>, Vec<_>) =
+            self.item.extra.iter().partition(|(name, _)| OWN.contains(&name.as_str()));
+        for (name, value) in free {
+            map.serialize_entry(name, value)?;
+        }
+        if !taken.is_empty() {
+            map.serialize_entry("input", &Taken(&taken))?;
+        }
+        map.end()
+    }
+}
+
+struct Taken<'a>(&'a [&'a (String, Box<RawValue>)]);
+
+impl Serialize for Taken<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// Why a candidate is not in the answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "stage", rename_all = "snake_case")]
+pub enum Why {
+    /// It is the same thing as another hit.
+    Collapsed {
+        /// That hit.
+        into: String,
+        /// Within its source or across sources.
+        scope: Scope,
+    },
+    /// Its score is below the least one wanted.
+    BelowMinScore {
+        /// Its score.
+        score: f64,
+        /// The least one wanted.
+        min_score: f64,
+    },
+    /// It is behind the last hit wanted.
+    BehindLimit {
+        /// Its place.
+        rank: usize,
+        /// Its score.
+        score: f64,
+    },
+    /// It is on an earlier page.
+    BeforeOffset {
+        /// Its place.
+        rank: usize,
+        /// Its score.
+        score: f64,
+    },
+    /// Others were more relevant or more different.
+    NotChosen {
+        /// Its score before the choice.
+        score: f64,
+    },
+}
+
+/// A candidate that is not in the answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Dropped {
+    /// The id.
+    pub id: String,
+    /// Why.
+    #[serde(flatten)]
+    pub why: Why,
+}
+
+/// What a run gives.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// The hits, best first.
+    pub hits: Vec<Hit>,
+    /// How many hits there were before the cut.
+    #[serde(skip)]
+    pub total: usize,
+    /// What each leg and each stage did.
+    pub status: Status,
+    /// What is not in the answer, and why.
+    #[serde(skip)]
+    pub dropped: Vec<Dropped>,
+}
+
+/// What became of one candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It is a hit, at this place.
+    Hit(usize),
+    /// It was dropped.
+    Dropped,
+    /// No list holds it.
+    Unknown,
+}
+
+impl Answer {
+    /// What became of a candidate, and why if it was dropped.
+    pub fn fate(&self, id: &str) -> (Fate, Option<&Why>) {
+        if let Some(hit) = self.hits.iter().find(|hit| hit.id == id) {
+            return (Fate::Hit(hit.rank), None);
+        }
+        match self.dropped.iter().rev().find(|dropped| dropped.id == id) {
+            Some(dropped) => (Fate::Dropped, Some(&dropped.why)),
+            None => (Fate::Unknown, None),
+        }
+    }
+}

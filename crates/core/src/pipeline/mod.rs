@@ -1,0 +1,137 @@
+//! The pipeline: what happens between the legs' answers and the one list, as configuration and as a run.
+//!
+//! ```text
+//! route → aggregate → collapse within → fuse → collapse across → rerank → recency → diversify → cut
+//! ```
+//!
+//! A stage that is not configured does not run; there are no hidden ones.
+
+mod rows;
+mod run;
+mod stages;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::aggregate::Aggregate;
+use crate::dedup::DedupSpec;
+use crate::diversify::DiversifySpec;
+use crate::error::Error;
+use crate::fuse::{FuseSpec, Fusion};
+use crate::located;
+use crate::recency::RecencySpec;
+use crate::rerank::RerankSpec;
+use crate::route::{RouteSpec, Router};
+
+pub use run::Search;
+
+/// The stages, as written under `pipeline`. What is left out is off, except that lists are always fused.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PipelineSpec {
+    /// Rules that weigh the sources by what the query looks like.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "routes")]
+    pub route: Vec<RouteSpec>,
+    /// Bring chunks together to documents before fusion: `max`, `mean` or `first`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregate: Option<Aggregate>,
+    /// How lists are fused.
+    #[serde(deserialize_with = "fuse")]
+    pub fuse: FuseSpec,
+    /// Collapse duplicates.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "dedup")]
+    pub dedup: Option<DedupSpec>,
+    /// Merge the scores of a reranker.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "rerank")]
+    pub rerank: Option<RerankSpec>,
+    /// Weigh freshness, per source; `*` is for all sources that are not named.
+    #[serde(skip_serializing_if = "IndexMap::is_empty", deserialize_with = "recency")]
+    pub recency: IndexMap<String, RecencySpec>,
+    /// Set hits against each other.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "diversify")]
+    pub diversify: Option<DiversifySpec>,
+    /// Drop hits whose final score is below this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_score: Option<f64>,
+    /// How many hits to pass over: page `n` at size `s` is `offset = n · s`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub offset: usize,
+    /// How many hits to return; all when left out.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "limit")]
+    pub limit: Option<usize>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl PipelineSpec {
+    /// Checks every stage.
+    ///
+    /// # Errors
+    /// When a setting is out of range.
+    pub fn check(&self) -> Result<Pipeline, Error> {
+        self.dedup.as_ref().map_or(Ok(()), DedupSpec::check)?;
+        self.rerank.as_ref().map_or(Ok(()), RerankSpec::check)?;
+        self.diversify.as_ref().map_or(Ok(()), DiversifySpec::check)?;
+        check_recency(&self.recency)?;
+        check_limit(self.limit)?;
+        Ok(Pipeline { fusion: self.fuse.check()?, router: Router::new(&self.route)?, spec: self.clone() })
+    }
+}
+
+/// A pipeline whose settings have been checked, ready to run.
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    spec: PipelineSpec,
+    fusion: Fusion,
+    router: Router,
+}
+
+impl Pipeline {
+    /// The settings.
+    pub fn spec(&self) -> &PipelineSpec {
+        &self.spec
+    }
+}
+
+fn check_recency(table: &IndexMap<String, RecencySpec>) -> Result<(), Error> {
+    table.iter().try_for_each(|(source, spec)| spec.check(source).map(drop))
+}
+
+fn check_limit(limit: Option<usize>) -> Result<(), Error> {
+    match limit {
+        Some(0) => Err(Error::range("`limit`", "at least 1", 0)),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a setting and checks it at once, while the reader still knows the line.
+fn checked<'de, D, T>(deserializer: D, check: impl FnOnce(&T) -> Result<(), Error>) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let value = T::deserialize(deserializer)?;
+    check(&value).map_err(located::refuse)?;
+    Ok(value)
+}
+
+macro_rules! checked_fields {
+    ($($name:ident: $type:ty, $check:expr;)*) => {
+        $(fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
+            checked::<D, $type>(deserializer, $check)
+        })*
+    };
+}
+
+checked_fields! {
+    routes: Vec<RouteSpec>, |routes| Router::new(routes).map(drop);
+    fuse: FuseSpec, |fuse| fuse.check().map(drop);
+    dedup: Option<DedupSpec>, |dedup| dedup.as_ref().map_or(Ok(()), DedupSpec::check);
+    rerank: Option<RerankSpec>, |rerank| rerank.as_ref().map_or(Ok(()), RerankSpec::check);
+    recency: IndexMap<String, RecencySpec>, check_recency;
+    diversify: Option<DiversifySpec>, |diversify| diversify.as_ref().map_or(Ok(()), DiversifySpec::check);
+    limit: Option<usize>, |limit| check_limit(*limit);
+}

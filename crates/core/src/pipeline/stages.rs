@@ -1,0 +1,231 @@
+//! The stages that change the list: collapse, rerank, recency, diversify.
+
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxHashMap;
+
+use super::rows::{self, Row};
+use super::run::Running;
+use crate::answer::{Dropped, Why};
+use crate::candidates::{Candidates, Slot};
+use crate::dedup::{self, DedupSpec, Visited};
+use crate::diversify;
+use crate::error::Error;
+use crate::fuse::Fused;
+use crate::ledger::{Absorbed, Freshness, Reranking, Sameness, Scope, Step, Unit};
+use crate::recency::{self, RecencyTable};
+use crate::rerank::{self, Verdict};
+use crate::similarity::Profile;
+
+/// What each collapsed item became part of, and why, best item first.
+type Fates = IndexMap<Slot, (Slot, Sameness)>;
+
+impl Running<'_> {
+    /// Collapses the duplicates of each source. Copies count once in each list, at their first place.
+    pub(super) fn collapse_within(&mut self) -> Result<(), Error> {
+        let Some((threshold, spec)) = self.threshold(|spec| spec.within) else { return Ok(()) };
+        let before = self.candidates.len();
+        let sources: IndexSet<String> = self.candidates.lists().iter().map(|list| list.leg().source.clone()).collect();
+        let mut lists = self.candidates.lists().to_vec();
+        let mut collapsed = 0;
+        for source in &sources {
+            let fates = self.fates_within(source, threshold, &spec)?;
+            collapsed += fates.len();
+            for list in lists.iter_mut().filter(|list| list.leg().source == *source) {
+                *list = list.relabel(|_, slot| Some(fates.get(&slot).map_or(slot, |(survivor, _)| *survivor)));
+            }
+            self.note_within(source, fates);
+        }
+        self.candidates.set_lists(lists);
+        self.status.ran("collapse_within", before, before - collapsed);
+        Ok(())
+    }
+
+    fn threshold(&self, of: impl Fn(&DedupSpec) -> Option<f64>) -> Option<(f64, DedupSpec)> {
+        let spec = self.pipeline.spec.dedup.as_ref()?;
+        Some((of(spec)?, spec.clone()))
+    }
+
+    /// What the items of one source are collapsed into, best first as that source's own lists rank them.
+    fn fates_within(
+        &self,
+        source: &str,
+        threshold: f64,
+        spec: &DedupSpec,
+    ) -> Result<Fates, Error> {
+        let mut own: Candidates<String> = self.candidates.clone();
+        own.reweigh(|leg| if leg.source == source { leg.weight } else { 0.0 });
+        let order: Vec<Slot> = self.pipeline.fusion.fuse(&own)?.hits().iter().map(|hit| hit.slot).collect();
+        let kind = self.lists_of(source).next().map_or(source, |list| list.leg().kind());
+        let visited: Vec<_> =
+            order.iter().map(|&slot| Visited { item: &self.items[slot as usize], kind }).collect();
+        let fates = dedup::collapse(&visited, threshold, spec);
+        let fates = order.iter().zip(fates).filter_map(|(&slot, fate)| {
+            let (survivor, sameness) = fate?;
+            Some((slot, (order[survivor], sameness)))
+        });
+        Ok(fates.collect())
+    }
+
+    fn note_within(&mut self, source: &str, fates: Fates) {
+        let mut absorbed: IndexMap<Slot, Vec<Absorbed>> = IndexMap::new();
+        for (slot, (survivor, sameness)) in fates {
+            let id = self.candidates.id(slot).clone();
+            let label = self.label(slot);
+            if label != self.label(survivor) {
+                self.alternates.entry(survivor).or_default().push(label);
+            }
+            self.dropped.push(Dropped {
+                id: id.clone(),
+                why: Why::Collapsed { into: self.candidates.id(survivor).clone(), scope: Scope::Within },
+            });
+            absorbed.entry(survivor).or_default().push(Absorbed { id, source: source.to_owned(), sameness });
+        }
+        for (survivor, absorbed) in absorbed {
+            self.before.entry(survivor).or_default().push(Step::Collapse { scope: Scope::Within, absorbed });
+        }
+    }
+
+    /// Collapses the duplicates across all sources into the best of them.
+    pub(super) fn collapse_across(&mut self, fused: &Fused) {
+        let Some((threshold, spec)) = self.threshold(|spec| spec.across) else { return };
+        let fates = {
+            let kind = |row: &Row| self.primary_kind(fused, row.slot);
+            let kinds: Vec<_> = self.rows.iter().map(kind).collect();
+            let visited = self.rows.iter().zip(&kinds);
+            let visited: Vec<_> =
+                visited.map(|(row, kind)| Visited { item: &self.items[row.slot as usize], kind }).collect();
+            dedup::collapse(&visited, threshold, &spec)
+        };
+        let before = self.rows.len();
+        let rows = std::mem::take(&mut self.rows);
+        let mut kept: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
+        let mut absorbed: Vec<Vec<Absorbed>> = vec![Vec::new(); kept.len()];
+        for (index, fate) in fates.into_iter().enumerate() {
+            let Some((survivor, sameness)) = fate else { continue };
+            let Some(row) = kept[index].take() else { continue };
+            absorbed[survivor].push(self.absorb(kept[survivor].as_mut(), row, sameness, fused));
+        }
+        for (row, absorbed) in kept.iter_mut().zip(absorbed).filter(|(_, absorbed)| !absorbed.is_empty()) {
+            let step = Step::Collapse { scope: Scope::Across, absorbed };
+            row.iter_mut().for_each(|row| row.steps.push(step.clone()));
+        }
+        self.rows = kept.into_iter().flatten().collect();
+        self.status.ran("collapse_across", before, self.rows.len());
+    }
+
+    fn absorb(&mut self, survivor: Option<&mut Row>, row: Row, sameness: Sameness, fused: &Fused) -> Absorbed {
+        let id = self.candidates.id(row.slot).clone();
+        if let Some(survivor) = survivor {
+            let own = self.label(survivor.slot);
+            let labels = std::iter::once(self.label(row.slot)).chain(row.alternates);
+            labels.filter(|label| *label != own).for_each(|label| survivor.add_alternate(label));
+            let into = self.candidates.id(survivor.slot).clone();
+            self.dropped.push(Dropped { id: id.clone(), why: Why::Collapsed { into, scope: Scope::Across } });
+        }
+        let source = self.sources(fused, row.slot).into_iter().next().unwrap_or_default();
+        Absorbed { id, source, sameness }
+    }
+
+    fn primary_kind(&self, fused: &Fused, slot: Slot) -> String {
+        let first = fused.cells(slot).iter().find(|cell| cell.rank > 0);
+        first.map_or_else(String::new, |cell| self.candidates.lists()[cell.list as usize].leg().kind().to_owned())
+    }
+
+    /// Merges the reranker's scores, or keeps everything as it is when they are of no use.
+    pub(super) fn rerank(&mut self) {
+        let (Some(spec), Some(verdict)) = (self.pipeline.spec.rerank, self.verdict) else { return };
+        let asked: FxHashMap<&str, usize> =
+            self.rows.iter().take(spec.top).enumerate().map(|(at, row)| (self.id(row), at)).collect();
+        if let Some(reason) = rerank::nonsense(verdict, |id| asked.contains_key(id)) {
+            self.status.failed("rerank", self.rows.len(), reason);
+            return;
+        }
+        let Verdict::Scores(scores) = verdict else { return };
+        let unit = rerank::unit_of(scores);
+        let fused = Unit::for_scores(self.unit, self.rows.iter().map(|row| row.score));
+        let rows = std::mem::take(&mut self.rows);
+        let (mut scored, mut below): (Vec<Row>, Vec<Row>) =
+            rows.into_iter().partition(|row| scores.contains_key(self.id(row)));
+        for row in &mut scored {
+            let reranking = spec.reranking(scores[self.candidates.id(row.slot)], unit);
+            row.apply(Step::Rerank { fused, reranking, score: 0.0 });
+        }
+        rows::sort(&mut scored, &self.candidates);
+        let floor = scored.last().map_or(0.0, |row| row.score);
+        for row in &mut below {
+            row.apply(Step::Rerank { fused, reranking: Reranking::Below { floor }, score: 0.0 });
+        }
+        scored.append(&mut below);
+        self.rows = scored;
+        self.unit = true;
+        self.status.ran("rerank", self.rows.len(), self.rows.len());
+    }
+
+    fn id(&self, row: &Row) -> &str {
+        self.candidates.id(row.slot)
+    }
+
+    /// Weighs freshness, by the rule of each hit's first source.
+    pub(super) fn recency(&mut self, fused: &Fused) -> Result<(), Error> {
+        let lists = self.candidates.lists();
+        let kind_of = |source: &str| {
+            let list = lists.iter().find(|list| list.leg().source == source)?;
+            Some(list.leg().kind())
+        };
+        let table = RecencyTable::new(&self.pipeline.spec.recency, kind_of)?;
+        if !table.is_active() {
+            return Ok(());
+        }
+        let now = self.now.ok_or_else(|| Error::Missing {
+            what: "the clock (`now`)".into(),
+            why: "recency needs it".into(),
+            hint: "give `now`, such as `2026-01-31T00:00:00Z`".into(),
+        })?;
+        let unknown = table.named().filter(|source| self.lists_of(source).next().is_none());
+        let notes: Vec<_> = unknown.map(|source| format!("recency is set for `{source}`, which has no list")).collect();
+        self.status.notes.extend(notes);
+        let as_is = self.unit || !table.decays();
+        let relevance = Unit::for_scores(as_is, self.rows.iter().map(|row| row.score));
+        let mut rows = std::mem::take(&mut self.rows);
+        for row in &mut rows {
+            let age = recency::age(self.items[row.slot as usize].created_at.as_ref(), Some(now));
+            let source = self.sources(fused, row.slot).into_iter().next().unwrap_or_default();
+            let freshness = table.of(&source).map_or(Freshness::Untouched, |rule| rule.at(age));
+            if age.is_some_and(|age| age < 0.0) && freshness != Freshness::Untouched {
+                self.status.notes.push(format!("`{}` is dated in the future", self.id(row)));
+            }
+            row.apply(Step::Recency { relevance, freshness, score: 0.0 });
+        }
+        rows::sort(&mut rows, &self.candidates);
+        self.unit = table.decays() && !table.has_window();
+        self.status.ran("recency", rows.len(), rows.len());
+        self.rows = rows;
+        Ok(())
+    }
+
+    /// Sets hits against those already chosen.
+    pub(super) fn diversify(&mut self) {
+        let spec = &self.pipeline.spec;
+        let Some(settings) = spec.diversify else { return };
+        let before = self.rows.len();
+        let wanted = spec.limit.map_or(before, |limit| spec.offset.saturating_add(limit)).min(before);
+        let relevance = Unit::for_scores(self.unit, self.rows.iter().map(|row| row.score));
+        let picks = {
+            let profiles: Vec<_> = self.rows.iter().map(|row| Profile::of(&self.items[row.slot as usize])).collect();
+            let units: Vec<_> = self.rows.iter().map(|row| relevance.of(row.score)).collect();
+            diversify::choose(&units, &profiles, settings.lambda, wanted)
+        };
+        let ids: Vec<String> = self.rows.iter().map(|row| self.id(row).to_owned()).collect();
+        let mut open: Vec<Option<Row>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
+        for pick in picks {
+            let Some(mut row) = open[pick.index].take() else { continue };
+            let nearest = pick.nearest.filter(|(_, similarity)| *similarity > 0.0).map(|(at, _)| ids[at].clone());
+            let (lambda, similarity) = (settings.lambda, pick.similarity());
+            row.apply(Step::Diversify { relevance, lambda, similarity, nearest, score: 0.0 });
+            self.rows.push(row);
+        }
+        let passed: Vec<Row> = open.into_iter().flatten().collect();
+        self.drop_rows(passed, |row| Why::NotChosen { score: row.score });
+        self.status.ran("diversify", before, self.rows.len());
+    }
+}
