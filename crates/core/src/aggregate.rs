@@ -82,7 +82,11 @@ impl Documents {
             let document = self.document(item.document.as_ref().unwrap_or(chunk), chunk, item);
             let by_rank = 1.0 - place as f64 / list.len() as f64;
             let score = if scored { list.similarities()[place] } else { by_rank };
-            groups.entry(document).or_default().push(Chunk { slot, order: item.order.unwrap_or(i64::MAX), score });
+            groups.entry(document).or_default().push(Chunk {
+                slot,
+                order: item.order.unwrap_or(i64::MAX),
+                score,
+            });
         }
         let mut ranked: Vec<(Slot, f64)> =
             groups.into_iter().map(|(document, chunks)| (document, method.score(&chunks))).collect();
@@ -111,7 +115,9 @@ impl Aggregate {
         match self {
             Self::Max => scores().fold(f64::NEG_INFINITY, f64::max),
             Self::Mean => scores().sum::<f64>() / chunks.len() as f64,
-            Self::First => chunks.iter().min_by_key(|chunk| (chunk.order, chunk.slot)).map_or(0.0, |chunk| chunk.score),
+            Self::First => {
+                chunks.iter().min_by_key(|chunk| (chunk.order, chunk.slot)).map_or(0.0, |chunk| chunk.score)
+            }
         }
     }
 }

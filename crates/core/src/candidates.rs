@@ -11,7 +11,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use crate::error::Error;
-use crate::leg::{Direction, Leg, LegState, checked_weight};
+use crate::leg::{Bounds, Direction, Leg, LegState, checked_weight};
 
 /// What can name an item: a string, a number, anything that is ordered, hashable and printable.
 pub trait Id: Clone + Eq + Ord + Hash + Display {}
@@ -193,8 +193,10 @@ impl<I: Id> Candidates<I> {
     fn push(&mut self, mut leg: Leg, entries: Vec<(Slot, f64)>, dropped: usize) {
         let mut seen = vec![false; self.ids.len()];
         let given = entries.len();
-        let (slots, scores): (Vec<_>, Vec<_>) =
-            entries.into_iter().filter(|(slot, _)| !std::mem::replace(&mut seen[*slot as usize], true)).unzip();
+        let (slots, scores): (Vec<_>, Vec<_>) = entries
+            .into_iter()
+            .filter(|(slot, _)| !std::mem::replace(&mut seen[*slot as usize], true))
+            .unzip();
         if slots.is_empty() && leg.state == LegState::Ok {
             leg.state = LegState::Empty;
         }
@@ -235,6 +237,36 @@ impl<I> Candidates<I> {
     /// The lists, in the order they were added.
     pub fn lists(&self) -> &[RankedList] {
         &self.lists
+    }
+
+    /// Sets the weight of the list of this name, or of all lists of the source of this name.
+    ///
+    /// # Errors
+    /// When there is no such list or source, or the weight is not finite and ≥ 0.
+    pub fn set_weight(&mut self, name: &str, weight: f64) -> Result<(), Error> {
+        let weight = checked_weight(name, weight)?;
+        self.change(name, |leg| leg.weight = weight)
+    }
+
+    /// Sets the theoretical bounds of the list of this name, or of all lists of the source of this name.
+    ///
+    /// # Errors
+    /// When there is no such list or source.
+    pub fn set_bounds(&mut self, name: &str, bounds: Bounds) -> Result<(), Error> {
+        self.change(name, |leg| leg.bounds = bounds)
+    }
+
+    fn change(&mut self, name: &str, change: impl Fn(&mut Leg)) -> Result<(), Error> {
+        let by_name = self.lists.iter().any(|list| list.leg.name == name);
+        let meant = |leg: &Leg| {
+            if by_name { leg.name == name } else { leg.source == name }
+        };
+        if !self.lists.iter().any(|list| meant(&list.leg)) {
+            let known = self.lists.iter().map(|list| list.leg.name.as_str());
+            return Err(Error::unknown("list or source", name, known));
+        }
+        self.lists.iter_mut().filter(|list| meant(&list.leg)).for_each(|list| change(&mut list.leg));
+        Ok(())
     }
 
     /// Sets every leg's weight anew.

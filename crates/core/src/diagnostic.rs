@@ -84,10 +84,7 @@ pub struct Place {
 impl Place {
     /// A line of an unnamed input.
     pub fn line(line: u64) -> Self {
-        Self {
-            line: Some(line),
-            ..Self::default()
-        }
+        Self { line: Some(line), ..Self::default() }
     }
 
     /// The same place, in a named file.
@@ -128,7 +125,10 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     known
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance * 3 <= candidate.chars().count().max(3))
+        .filter(|(distance, candidate)| {
+            let length = candidate.chars().count();
+            *distance < length && *distance * 3 <= length.max(3)
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
@@ -157,5 +157,6 @@ mod tests {
         assert_eq!(nearest("condorset", known), Some("condorcet"));
         assert_eq!(nearest("rff", known), Some("rrf"));
         assert_eq!(nearest("bayes", known), None);
+        assert_eq!(nearest("c", ["a", "b"]), None);
     }
 }

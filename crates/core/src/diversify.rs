@@ -89,7 +89,8 @@ mod tests {
     use crate::item::Item;
 
     fn order(texts: &[&str], relevance: &[f64], lambda: f64) -> Vec<usize> {
-        let items: Vec<_> = texts.iter().map(|text| Item { text: Some((*text).into()), ..Item::default() }).collect();
+        let items: Vec<_> =
+            texts.iter().map(|text| Item { text: Some((*text).into()), ..Item::default() }).collect();
         let profiles: Vec<_> = items.iter().map(Profile::of).collect();
         choose(relevance, &profiles, lambda, texts.len()).iter().map(|pick| pick.index).collect()
     }
@@ -108,8 +109,10 @@ mod tests {
 
     #[test]
     fn vectors_decide_where_there_are_some() {
-        let at = |x, y, text: &str| Item { vector: Some(vec![x, y]), text: Some(text.into()), ..Item::default() };
-        let items = [at(1.0, 0.0, "a"), at(1.0, 0.01, "b"), Item { text: Some("c".into()), ..Item::default() }];
+        let at =
+            |x, y, text: &str| Item { vector: Some(vec![x, y]), text: Some(text.into()), ..Item::default() };
+        let items =
+            [at(1.0, 0.0, "a"), at(1.0, 0.01, "b"), Item { text: Some("c".into()), ..Item::default() }];
         let profiles: Vec<_> = items.iter().map(Profile::of).collect();
         let picks = choose(&[1.0, 0.9, 0.5], &profiles, 0.7, 3);
         assert_eq!(picks.iter().map(|pick| pick.index).collect::<Vec<_>>(), [0, 2, 1]);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::diagnostic::{Code, Diagnostic, Place, nearest};
+use crate::located;
 
 /// An input or a setting that the algebra refuses.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -98,6 +99,11 @@ impl Error {
     }
 }
 
+/// What a deserialiser said about a configuration, as an error with code and hint.
+pub fn from_deserialiser(message: &str, line: Option<u64>) -> Error {
+    located::parse(message, Place { line, ..Place::default() })
+}
+
 impl Diagnostic for Error {
     fn code(&self) -> Code {
         match self {
@@ -120,7 +126,9 @@ impl Diagnostic for Error {
 
     fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::NonFinite { .. } => Some("drop the item, or leave its score out to rank it by place".into()),
+            Self::NonFinite { .. } => {
+                Some("drop the item, or leave its score out to rank it by place".into())
+            }
             Self::Range { .. } => None,
             Self::Duplicate { what, .. } => Some(format!("give every {what} its own name").into()),
             Self::Unknown { name, known, .. } => {

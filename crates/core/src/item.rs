@@ -160,7 +160,11 @@ impl Item {
 
     /// Writes the fields that have a meaning here into a map.
     pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        fn entry<M: SerializeMap, T: Serialize>(map: &mut M, name: &str, value: Option<&T>) -> Result<(), M::Error> {
+        fn entry<M: SerializeMap, T: Serialize>(
+            map: &mut M,
+            name: &str,
+            value: Option<&T>,
+        ) -> Result<(), M::Error> {
             value.map_or(Ok(()), |value| map.serialize_entry(name, value))
         }
         entry(map, "title", self.title.as_ref())?;

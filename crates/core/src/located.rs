@@ -4,6 +4,7 @@
 //! separator.
 
 use serde::de;
+use serde_json::error::Category;
 
 use crate::diagnostic::{Code, Diagnostic, Place};
 use crate::error::Error;
@@ -17,20 +18,21 @@ pub(crate) fn refuse<E: de::Error>(error: Error) -> E {
 }
 
 /// What a deserialiser said, taken apart again.
-pub(crate) struct Said {
+struct Said {
     /// The sentence.
-    pub(crate) message: String,
+    message: String,
     /// The code, if one of our own checks spoke.
-    pub(crate) code: Option<Code>,
+    code: Option<Code>,
     /// The hint, if one of our own checks gave one.
-    pub(crate) hint: Option<String>,
+    hint: Option<String>,
 }
 
 impl Said {
-    pub(crate) fn new(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         let mut parts = text.split(SEPARATOR);
         let message = parts.next().unwrap_or_default().to_owned();
-        let code = parts.next().and_then(|code| Code::ALL.iter().find(|known| known.as_str() == code).copied());
+        let code =
+            parts.next().and_then(|code| Code::ALL.iter().find(|known| known.as_str() == code).copied());
         let hint = parts.next().filter(|hint| !hint.is_empty()).map(str::to_owned);
         Self { message, code, hint }
     }
@@ -40,15 +42,24 @@ impl Said {
 pub(crate) fn json(error: &serde_json::Error) -> Error {
     let text = error.to_string();
     let suffix = format!(" at line {} column {}", error.line(), error.column());
-    let said = Said::new(text.strip_suffix(&suffix).unwrap_or(&text));
-    let hint = said.hint.or_else(|| match error.classify() {
-        serde_json::error::Category::Eof => Some("the text ends too early: was the file cut off?".to_owned()),
-        serde_json::error::Category::Syntax => {
-            Some("this must be JSON: quoted keys, no trailing commas, no NaN or Infinity".to_owned())
-        }
-        _ => near_miss(&said.message),
-    });
     let place = Place { line: Some(error.line() as u64), column: Some(error.column() as u64), file: None };
+    let mut parsed = parse(text.strip_suffix(&suffix).unwrap_or(&text), place);
+    if let Error::Parse { hint: hint @ None, .. } = &mut parsed {
+        *hint = match error.classify() {
+            Category::Eof => Some("the text ends too early: was the file cut off?".to_owned()),
+            Category::Syntax => {
+                Some("this must be JSON: quoted keys, no trailing commas, no NaN or Infinity".to_owned())
+            }
+            Category::Data | Category::Io => None,
+        };
+    }
+    parsed
+}
+
+/// What a reader said, with code and hint if one of our own checks spoke.
+pub(crate) fn parse(text: &str, place: Place) -> Error {
+    let said = Said::new(text);
+    let hint = said.hint.or_else(|| near_miss(&said.message));
     Error::Parse { message: said.message, code: said.code.unwrap_or(Code::Syntax), hint, place }
 }
 

@@ -154,7 +154,8 @@ impl Recency {
             Self::Decay { missing: MissingTime::Skip, .. } if age_days.is_none() => Freshness::Untouched,
             Self::Decay { half_life, weight, .. } => {
                 let half_life_days = half_life.get();
-                let freshness = age_days.map_or(UNKNOWN_FRESHNESS, |age| (-age.max(0.0) / half_life_days).exp2());
+                let freshness =
+                    age_days.map_or(UNKNOWN_FRESHNESS, |age| (-age.max(0.0) / half_life_days).exp2());
                 Freshness::Decay { age_days, half_life_days, weight, freshness }
             }
         }

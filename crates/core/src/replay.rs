@@ -65,7 +65,7 @@ impl Replay {
 
 fn not_utf8(bytes: &[u8], valid: usize) -> Error {
     let before = &bytes[..valid];
-    let line = 1 + before.iter().filter(|byte| **byte == b'\n').count() as u64;
+    let line = before.split(|byte| *byte == b'\n').count() as u64;
     let last = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     let column = 1 + String::from_utf8_lossy(last).chars().count() as u64;
     Error::Parse {
@@ -97,7 +97,8 @@ mod tests {
         assert_eq!(message, "the weight of list `a` is -1, expected a finite number ≥ 0");
         assert_eq!(line, Some(2));
 
-        let (message, line, _) = refused("{\"lists\":[{\"name\":\"a\",\"items\":[]},\n{\"name\":\"a\",\"items\":[]}]}");
+        let (message, line, _) =
+            refused("{\"lists\":[{\"name\":\"a\",\"items\":[]},\n{\"name\":\"a\",\"items\":[]}]}");
         assert_eq!((message.as_str(), line), ("two lists are called `a`, expected unique names", Some(2)));
 
         let (_, line, hint) = refused("{\"lists\":[\n{\"name\":");

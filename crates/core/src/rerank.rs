@@ -98,7 +98,11 @@ pub(crate) fn unit_of(scores: &IndexMap<String, f64>) -> Unit {
 impl RerankSpec {
     /// What the stage does to a hit with this reranker score.
     pub(crate) fn reranking(&self, raw: f64, unit: Unit) -> Reranking {
-        if self.replace { Reranking::Replace { raw, unit } } else { Reranking::Blend { alpha: self.blend, raw, unit } }
+        if self.replace {
+            Reranking::Replace { raw, unit }
+        } else {
+            Reranking::Blend { alpha: self.blend, raw, unit }
+        }
     }
 }
 
@@ -108,7 +112,8 @@ mod tests {
 
     #[test]
     fn a_passage_is_cut_between_characters() {
-        let item = Item { title: Some("회의".into()), text: Some("주간 회의록".into()), ..Item::default() };
+        let item =
+            Item { title: Some("회의".into()), text: Some("주간 회의록".into()), ..Item::default() };
         let spec = RerankSpec { chars: 5, ..RerankSpec::default() };
         assert_eq!(spec.passage(&item), "회의 주간");
         assert_eq!(RerankSpec::default().passage(&Item::default()), "");

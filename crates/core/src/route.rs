@@ -64,7 +64,8 @@ impl Router {
 
     /// What the rules make of a query.
     pub fn route(&self, query: &str) -> Route {
-        let matching = self.rules.iter().filter(|(_, patterns)| patterns.iter().any(|pattern| pattern.is_match(query)));
+        let matching =
+            self.rules.iter().filter(|(_, patterns)| patterns.iter().any(|pattern| pattern.is_match(query)));
         let matching: Vec<&RouteSpec> = matching.map(|(spec, _)| spec).collect();
         let matched = matching.iter().map(|spec| spec.name.clone()).collect();
         match matching.as_slice() {
@@ -77,7 +78,11 @@ impl Router {
 fn compile(route: &str, pattern: &str) -> Result<Regex, Error> {
     RegexBuilder::new(pattern).case_insensitive(true).build().map_err(|error| {
         let reason = error.to_string().lines().last().unwrap_or_default().replace("error: ", "");
-        Error::range(format!("a pattern of route `{route}`"), "a regular expression", format!("`{pattern}` ({reason})"))
+        Error::range(
+            format!("a pattern of route `{route}`"),
+            "a regular expression",
+            format!("`{pattern}` ({reason})"),
+        )
     })
 }
 
@@ -91,7 +96,11 @@ mod tests {
     }
 
     fn router() -> Router {
-        Router::new(&[rule("ideas", r"\bwhy\b", "books", 2.0), rule("moves", r"\b[a-h][1-8]\b", "games", 2.0)]).unwrap()
+        Router::new(&[
+            rule("ideas", r"\bwhy\b", "books", 2.0),
+            rule("moves", r"\b[a-h][1-8]\b", "games", 2.0),
+        ])
+        .unwrap()
     }
 
     #[test]

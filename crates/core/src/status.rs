@@ -67,6 +67,8 @@ pub struct StageStatus {
 pub struct Status {
     /// Whether some leg did not answer.
     pub partial: bool,
+    /// How lists were fused, in words.
+    pub formula: String,
     /// The clock that recency used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
@@ -88,6 +90,12 @@ impl Status {
     }
 
     pub(crate) fn failed(&mut self, stage: &'static str, hits: usize, reason: String) {
-        self.stages.push(StageStatus { stage, state: StageState::Failed, before: hits, after: hits, reason: Some(reason) });
+        self.stages.push(StageStatus {
+            stage,
+            state: StageState::Failed,
+            before: hits,
+            after: hits,
+            reason: Some(reason),
+        });
     }
 }

@@ -1,4 +1,4 @@
-//! Time as the algebra sees it: instants in UTC, and spans in days. The clock is always given, never read.
+//! Time as the algebra sees it: instants in UTC, and spans in days. The algebra is given a clock, it never reads one.
 
 use std::fmt;
 
@@ -32,6 +32,12 @@ enum Written {
 }
 
 impl Moment {
+    /// The time on the clock of this machine, to the second. The one place that reads a clock, for whoever starts a search.
+    pub fn now() -> Self {
+        let seconds = Timestamp::now().as_second();
+        Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH).into()
+    }
+
     /// Reads an instant.
     ///
     /// # Errors
@@ -41,10 +47,10 @@ impl Moment {
         let naive = || text.parse::<DateTime>().ok();
         let date = || text.parse::<Date>().ok().map(|date| date.to_datetime(jiff::civil::Time::midnight()));
         let utc = |time: DateTime| time.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
-        let at = zoned
-            .or_else(|| naive().and_then(utc))
-            .or_else(|| date().and_then(utc))
-            .ok_or_else(|| Error::range("a time", "such as `2026-01-31T09:00:00Z` or `2026-01-31`", format!("`{text}`")))?;
+        let at =
+            zoned.or_else(|| naive().and_then(utc)).or_else(|| date().and_then(utc)).ok_or_else(|| {
+                Error::range("a time", "such as `2026-01-31T09:00:00Z` or `2026-01-31`", format!("`{text}`"))
+            })?;
         Ok(Self { at, written: Written::Text(text.to_owned()) })
     }
 
@@ -103,11 +109,13 @@ impl Visitor<'_> for MomentVisitor {
     }
 
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<Moment, E> {
-        Moment::from_number(value.into()).ok_or_else(|| E::invalid_value(de::Unexpected::Signed(value), &self))
+        Moment::from_number(value.into())
+            .ok_or_else(|| E::invalid_value(de::Unexpected::Signed(value), &self))
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Moment, E> {
-        Moment::from_number(value.into()).ok_or_else(|| E::invalid_value(de::Unexpected::Unsigned(value), &self))
+        Moment::from_number(value.into())
+            .ok_or_else(|| E::invalid_value(de::Unexpected::Unsigned(value), &self))
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Moment, E> {
@@ -196,7 +204,8 @@ mod tests {
 
     #[test]
     fn all_written_forms_mean_the_same_instant() {
-        for text in ["2026-01-31", "2026-01-31T00:00:00", "2026-01-31T00:00:00Z", "2026-01-31T09:00:00+09:00"] {
+        for text in ["2026-01-31", "2026-01-31T00:00:00", "2026-01-31T00:00:00Z", "2026-01-31T09:00:00+09:00"]
+        {
             assert_eq!(day(text), 20_484.0, "{text}");
         }
         for number in ["1769817600", "1769817600000", "1769817600.0"] {

@@ -29,7 +29,11 @@ impl<'a> KeyRule<'a> {
     pub(crate) fn parse(written: &'a str) -> Result<Self, Error> {
         let fields: Vec<_> = written.split('+').map(str::trim).collect();
         if fields.iter().any(|field| field.is_empty()) {
-            return Err(Error::range("a key of `dedup.keys`", "a field such as `url` or `book+section`", format!("`{written}`")));
+            return Err(Error::range(
+                "a key of `dedup.keys`",
+                "a field such as `url` or `book+section`",
+                format!("`{written}`"),
+            ));
         }
         Ok(Self(fields))
     }
@@ -37,7 +41,8 @@ impl<'a> KeyRule<'a> {
     /// The key of an item that has all the fields.
     fn of(&self, item: &Item) -> Option<String> {
         let values: Option<Vec<_>> = self.0.iter().map(|field| item.field(field)).collect();
-        let values = values.filter(|values| values.iter().all(|value| !value.is_empty() && value != "null"))?;
+        let values =
+            values.filter(|values| values.iter().all(|value| !value.is_empty() && value != "null"))?;
         Some(format!("{}={}", self.0.join("+"), values.join("\u{1f}")))
     }
 }

@@ -76,7 +76,11 @@ pub(crate) struct Visited<'a> {
 }
 
 /// For each visited item (best first), the earlier one that it was collapsed into and why; nothing for survivors.
-pub(crate) fn collapse(visited: &[Visited<'_>], threshold: f64, spec: &DedupSpec) -> Vec<Option<(usize, Sameness)>> {
+pub(crate) fn collapse(
+    visited: &[Visited<'_>],
+    threshold: f64,
+    spec: &DedupSpec,
+) -> Vec<Option<(usize, Sameness)>> {
     let profiles: Vec<_> = visited.iter().map(|visited| Profile::of(visited.item)).collect();
     let mut survivors = Survivors::new(&profiles, threshold, spec.by);
     let mut holders = rustc_hash::FxHashMap::default();
@@ -84,11 +88,12 @@ pub(crate) fn collapse(visited: &[Visited<'_>], threshold: f64, spec: &DedupSpec
     for (index, visited) in visited.iter().enumerate() {
         let keys = keys::of(visited.item, visited.kind, spec.keys.as_deref());
         let by_key = keys.iter().find_map(|key| holders.get(key).map(|&survivor| (survivor, key.clone())));
-        let fate = by_key
-            .map(|(survivor, key)| (survivor, Sameness::Key { key }))
-            .or_else(|| survivors.find(index));
+        let fate =
+            by_key.map(|(survivor, key)| (survivor, Sameness::Key { key })).or_else(|| survivors.find(index));
         let holder = fate.as_ref().map_or(index, |(survivor, _)| *survivor);
-        keys.into_iter().for_each(|key| drop(holders.entry(key).or_insert(holder)));
+        for key in keys {
+            holders.entry(key).or_insert(holder);
+        }
         if fate.is_none() {
             survivors.add(index);
         }
@@ -107,7 +112,10 @@ mod tests {
 
     fn fates(items: &[Item], threshold: f64, spec: &DedupSpec) -> Vec<Option<usize>> {
         let visited: Vec<_> = items.iter().map(|item| Visited { item, kind: "wiki" }).collect();
-        collapse(&visited, threshold, spec).into_iter().map(|fate| fate.map(|(survivor, _)| survivor)).collect()
+        collapse(&visited, threshold, spec)
+            .into_iter()
+            .map(|fate| fate.map(|(survivor, _)| survivor))
+            .collect()
     }
 
     #[test]
@@ -127,7 +135,8 @@ mod tests {
     #[test]
     fn exact_keys_come_first_and_a_copy_lends_its_keys() {
         let keyed = |key: &str, words: &str| Item { key: Some(key.into()), ..text(words) };
-        let items = [keyed("k1", "one two three"), keyed("k2", "one two three"), keyed("k2", "something else")];
+        let items =
+            [keyed("k1", "one two three"), keyed("k2", "one two three"), keyed("k2", "something else")];
         assert_eq!(fates(&items, 0.9, &DedupSpec::default()), [None, Some(0), Some(0)]);
     }
 

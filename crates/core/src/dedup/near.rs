@@ -28,7 +28,14 @@ impl<'a> Survivors<'a> {
         for hash in profiles.iter().flat_map(|profile| profile.words.hashes()) {
             *frequency.entry(*hash).or_insert(0) += 1;
         }
-        Self { profiles, threshold, likeness, frequency, by_word: FxHashMap::default(), with_vector: Vec::new() }
+        Self {
+            profiles,
+            threshold,
+            likeness,
+            frequency,
+            by_word: FxHashMap::default(),
+            with_vector: Vec::new(),
+        }
     }
 
     /// The first words of an item, rarest first.

@@ -94,7 +94,9 @@ impl Compat {
     /// # Errors
     /// When the system knows one vector and one keyword leg only, and there are not two lists.
     pub fn weigh<I>(&self, candidates: &mut Candidates<I>) -> Result<(), Error> {
-        let Some(weight) = self.vector_weight else { return Ok(()) };
+        let Some(weight) = self.vector_weight else {
+            return Ok(());
+        };
         let lists = candidates.lists();
         if lists.len() != 2 {
             let setting = format!("the number of lists for `{}`", self.names[0]);

@@ -29,7 +29,8 @@ pub(super) fn check(field: &Field<'_>) -> Result<(), Error> {
     if field.candidates() <= MOST_CANDIDATES {
         return Ok(());
     }
-    let expected = format!("at most {MOST_CANDIDATES} (its cost is quadratic; cut the lists or choose `rrf`)");
+    let expected =
+        format!("at most {MOST_CANDIDATES} (its cost is quadratic; cut the lists or choose `rrf`)");
     Err(Error::range("the number of candidates for `condorcet`", expected, field.candidates()))
 }
 

@@ -86,6 +86,14 @@ impl Linear {
 }
 
 impl Total {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Sum => "sum",
+            Self::Max => "greatest",
+        }
+    }
+
     pub(super) fn combine(self, field: &Field<'_>) -> Combine {
         match self {
             Self::Mean => Combine::Mean { divisor: field.weight() },
@@ -112,7 +120,8 @@ mod tests {
 
     #[test]
     fn zscores_can_count_an_absent_item_as_the_last() {
-        let fusion = Linear { normalise: Normalise::new(Norm::Zscore), total: Total::Sum, absent_is_min: true };
+        let fusion =
+            Linear { normalise: Normalise::new(Norm::Zscore), total: Total::Sum, absent_is_min: true };
         // Checked against ranx: sum after zmuv, with the lists' least values filled in.
         let expected = [("b", 1.087067), ("a", -0.175142), ("c", -0.911925), ("d", -2.621265)];
         assert_ranking(&Fusion::Linear(fusion), &two_lists(), &expected);

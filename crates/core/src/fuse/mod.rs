@@ -92,6 +92,25 @@ impl Fusion {
         }
     }
 
+    /// The formula with its constants, for people.
+    pub fn formula(&self) -> String {
+        match self {
+            Self::Rrf(rrf) => rrf.formula(),
+            Self::Rsf => "mean of min-max scores over all lists".into(),
+            Self::CombSum(comb) => format!("sum of weight × {}", comb.normalise.words()),
+            Self::CombMnz(comb) => {
+                format!("sum of weight × {}, times the lists that hold it", comb.normalise.words())
+            }
+            Self::Linear(linear) => {
+                format!("{} of weight × {}", linear.total.words(), linear.normalise.words())
+            }
+            Self::Dbsf(dbsf) => format!("{} of weight × (score − (mean − 3 sd)) / 6 sd", dbsf.total.words()),
+            Self::Isr => "sum of weight / rank², times the lists that hold it".into(),
+            Self::Borda => "sum of weight × (candidates − rank + 1)".into(),
+            Self::Condorcet => "candidates beaten by a majority of lists, draws count half".into(),
+        }
+    }
+
     /// Fuses the lists. Legs of weight 0 and legs that did not answer take no part.
     ///
     /// # Errors
@@ -115,7 +134,9 @@ impl Fusion {
         let tallied = match self {
             Self::Rsf => rsf::tally(&field, explain),
             Self::Condorcet => condorcet::tally(&field, explain),
-            _ => tally::tally(&field, self.combine(&field), explain, |list, terms| self.terms(list, &field, terms)),
+            _ => tally::tally(&field, self.combine(&field), explain, |list, terms| {
+                self.terms(list, &field, terms)
+            }),
         };
         Ok(Fused::ranked(tallied, candidates))
     }
@@ -169,10 +190,9 @@ impl Fusion {
         match self {
             Self::Rrf(rrf) => Some(rrf.most(weight, field_weight)),
             Self::Rsf => Some(weight / field_weight),
-            Self::Isr => None,
             Self::CombSum(comb) => comb.normalise.most().map(|most| most * weight),
             Self::Linear(linear) => linear.most(weight, field_weight),
-            Self::CombMnz(_) | Self::Dbsf(_) | Self::Borda | Self::Condorcet => None,
+            Self::CombMnz(_) | Self::Dbsf(_) | Self::Isr | Self::Borda | Self::Condorcet => None,
         }
     }
 }

@@ -86,10 +86,24 @@ impl Normalise {
             })?;
             if leg.bounds.max.is_some_and(|max| max <= min) {
                 let setting = format!("the upper bound of list `{}`", leg.name);
-                return Err(Error::range(setting, format!("more than the lower one, {min}"), leg.bounds.max.unwrap_or(min)));
+                return Err(Error::range(
+                    setting,
+                    format!("more than the lower one, {min}"),
+                    leg.bounds.max.unwrap_or(min),
+                ));
             }
         }
         Ok(())
+    }
+
+    pub(super) fn words(&self) -> &'static str {
+        match self.norm {
+            Norm::Minmax => "min-max score",
+            Norm::Zscore => "z-score",
+            Norm::Theoretical => "score within its theoretical bounds",
+            Norm::ThreeSigma => "(score − (mean − 3 sd)) / 6 sd",
+            Norm::None => "score",
+        }
     }
 
     pub(super) fn terms(&self, list: &RankedList, terms: &mut Vec<Term>) -> Term {
@@ -233,6 +247,9 @@ mod tests {
         let normalise = Normalise::default();
         assert_eq!(values(normalise, Leg::new("a"), &[None, None, None, None]), [1.0, 0.75, 0.5, 0.25]);
         assert_eq!(values(normalise, Leg::new("a"), &[None]), [1.0]);
-        assert_eq!(values(normalise, Leg::new("a"), &[Some(2.0), None, Some(1.0)]), [1.0, 1.0 - 1.0 / 3.0, 0.0]);
+        assert_eq!(
+            values(normalise, Leg::new("a"), &[Some(2.0), None, Some(1.0)]),
+            [1.0, 1.0 - 1.0 / 3.0, 0.0]
+        );
     }
 }

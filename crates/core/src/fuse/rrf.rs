@@ -82,7 +82,11 @@ impl Rrf {
             return Err(Error::range("`rank_base`", "0 or 1", rank_base));
         }
         if k + f64::from(rank_base) <= 0.0 {
-            return Err(Error::range("`k` with `rank_base` 0", "a number > 0 (the first rank would divide by 0)", k));
+            return Err(Error::range(
+                "`k` with `rank_base` 0",
+                "a number > 0 (the first rank would divide by 0)",
+                k,
+            ));
         }
         Ok(Self { k, rank_base, ..Self::default() })
     }
@@ -103,6 +107,19 @@ impl Rrf {
         match self.weighting {
             Weighting::Term => weight / (self.k + counted),
             Weighting::Rank => 1.0 / (f64::from(rank) / weight + self.k + f64::from(self.rank_base) - 1.0),
+        }
+    }
+
+    pub(super) fn formula(&self) -> String {
+        let from = if self.rank_base == 0 { ", ranks from 0" } else { "" };
+        let total = match self.total {
+            Total::Sum => "sum",
+            Total::Mean => "mean",
+            Total::Unit => "scaled sum",
+        };
+        match self.weighting {
+            Weighting::Term => format!("{total} of weight / ({} + rank){from}", self.k),
+            Weighting::Rank => format!("{total} of 1 / ({} + rank / weight){from}", self.k),
         }
     }
 

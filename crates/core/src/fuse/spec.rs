@@ -166,12 +166,16 @@ impl FuseSpec {
             None | Some(Combining::Sum) => rrf::Total::Sum,
             Some(Combining::Mean) => rrf::Total::Mean,
             Some(Combining::Unit) => rrf::Total::Unit,
-            Some(Combining::Max) => return Err(Error::range("`fuse.combine` of `rrf`", "`sum`, `mean` or `unit`", "`max`")),
+            Some(Combining::Max) => {
+                return Err(Error::range("`fuse.combine` of `rrf`", "`sum`, `mean` or `unit`", "`max`"));
+            }
         };
         let absent_is_last = match self.missing {
             None | Some(Missing::Zero) => false,
             Some(Missing::Last) => true,
-            Some(Missing::Min) => return Err(Error::range("`fuse.missing` of `rrf`", "`zero` or `last`", "`min`")),
+            Some(Missing::Min) => {
+                return Err(Error::range("`fuse.missing` of `rrf`", "`zero` or `last`", "`min`"));
+            }
         };
         let mut rrf = Rrf::new(self.k.unwrap_or(60.0), self.rank_base.unwrap_or(1))?;
         rrf.weighting = self.weighting.unwrap_or_default();
@@ -194,7 +198,9 @@ impl FuseSpec {
         let absent_is_min = match self.missing {
             None | Some(Missing::Zero) => false,
             Some(Missing::Min) => true,
-            Some(Missing::Last) => return Err(Error::range("`fuse.missing` of `linear`", "`zero` or `min`", "`last`")),
+            Some(Missing::Last) => {
+                return Err(Error::range("`fuse.missing` of `linear`", "`zero` or `min`", "`last`"));
+            }
         };
         let total = self.total(Total::Mean)?;
         if absent_is_min && total == Total::Max {

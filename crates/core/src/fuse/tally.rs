@@ -132,7 +132,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) const EMPTY: Self = Self { score: 0.0, best_raw: f64::NEG_INFINITY, best_rank: u32::MAX, lists: 0 };
+    pub(crate) const EMPTY: Self =
+        Self { score: 0.0, best_raw: f64::NEG_INFINITY, best_rank: u32::MAX, lists: 0 };
 
     pub(crate) fn see(&mut self, rank: u32, raw: f64) {
         self.lists += 1;

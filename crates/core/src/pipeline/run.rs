@@ -98,14 +98,17 @@ impl<'a> Running<'a> {
         }
         let route = self.pipeline.router.route(self.query.unwrap_or_default());
         let unknown = route.weights.keys().filter(|source| self.lists_of(source).next().is_none());
-        let notes: Vec<_> = unknown.map(|source| format!("the route weighs `{source}`, which has no list")).collect();
+        let notes: Vec<_> =
+            unknown.map(|source| format!("the route weighs `{source}`, which has no list")).collect();
         self.status.notes.extend(notes);
         self.candidates.reweigh(|leg| leg.weight * route.weights.get(&leg.source).copied().unwrap_or(1.0));
         self.status.route = Some(route);
     }
 
     fn aggregate(&mut self) {
-        let Some(method) = self.pipeline.spec.aggregate else { return };
+        let Some(method) = self.pipeline.spec.aggregate else {
+            return;
+        };
         let documents = aggregate::documents(&self.candidates, &self.items, method);
         let before = self.candidates.len();
         self.candidates = documents.candidates;
@@ -119,6 +122,7 @@ impl<'a> Running<'a> {
     fn fuse(&mut self) -> Result<Fused, Error> {
         let fused = self.pipeline.fusion.fuse_explained(&self.candidates)?;
         self.legs();
+        self.status.formula = self.pipeline.fusion.formula();
         self.unit = self.pipeline.fusion.is_unit();
         let row = |hit: &crate::FusedHit| Row {
             slot: hit.slot,
@@ -154,7 +158,8 @@ impl<'a> Running<'a> {
             }
         };
         let legs: Vec<_> = self.candidates.lists().iter().map(status).collect();
-        self.status.partial = legs.iter().any(|leg| matches!(leg.state, LegState::TimedOut | LegState::Failed));
+        self.status.partial =
+            legs.iter().any(|leg| matches!(leg.state, LegState::TimedOut | LegState::Failed));
         self.status.legs = legs;
     }
 
@@ -166,7 +171,9 @@ impl<'a> Running<'a> {
             self.rows = kept;
             self.drop_rows(lost, |row| Why::BelowMinScore { score: row.score, min_score: least });
         }
-        let end = spec.limit.map_or(self.rows.len(), |limit| self.rows.len().min(spec.offset.saturating_add(limit)));
+        let end = spec
+            .limit
+            .map_or(self.rows.len(), |limit| self.rows.len().min(spec.offset.saturating_add(limit)));
         let tail = self.rows.split_off(end);
         let mut rank = end;
         self.drop_rows(tail, |row| {
@@ -194,8 +201,10 @@ impl<'a> Running<'a> {
     fn answer(mut self, fused: &Fused, total: usize) -> Answer {
         let offset = self.pipeline.spec.offset;
         let rows = std::mem::take(&mut self.rows);
-        let hits = rows.into_iter().enumerate().map(|(at, row)| self.hit(row, fused, offset + at + 1)).collect();
-        self.status.now = self.now.map(ToString::to_string).filter(|_| !self.pipeline.spec.recency.is_empty());
+        let hits =
+            rows.into_iter().enumerate().map(|(at, row)| self.hit(row, fused, offset + at + 1)).collect();
+        self.status.now =
+            self.now.map(ToString::to_string).filter(|_| !self.pipeline.spec.recency.is_empty());
         Answer { hits, total, status: self.status, dropped: self.dropped }
     }
 
@@ -237,8 +246,9 @@ impl<'a> Running<'a> {
     /// The sources that hold an item, in list order, once each.
     pub(super) fn sources(&self, fused: &Fused, slot: Slot) -> Vec<String> {
         let held = fused.cells(slot).iter().filter(|cell| cell.rank > 0);
-        let sources: IndexMap<&str, ()> =
-            held.map(|cell| (self.candidates.lists()[cell.list as usize].leg().source.as_str(), ())).collect();
+        let sources: IndexMap<&str, ()> = held
+            .map(|cell| (self.candidates.lists()[cell.list as usize].leg().source.as_str(), ()))
+            .collect();
         sources.into_keys().map(str::to_owned).collect()
     }
 

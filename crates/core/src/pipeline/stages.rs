@@ -22,16 +22,20 @@ type Fates = IndexMap<Slot, (Slot, Sameness)>;
 impl Running<'_> {
     /// Collapses the duplicates of each source. Copies count once in each list, at their first place.
     pub(super) fn collapse_within(&mut self) -> Result<(), Error> {
-        let Some((threshold, spec)) = self.threshold(|spec| spec.within) else { return Ok(()) };
+        let Some((threshold, spec)) = self.threshold(|spec| spec.within) else {
+            return Ok(());
+        };
         let before = self.candidates.len();
-        let sources: IndexSet<String> = self.candidates.lists().iter().map(|list| list.leg().source.clone()).collect();
+        let sources: IndexSet<String> =
+            self.candidates.lists().iter().map(|list| list.leg().source.clone()).collect();
         let mut lists = self.candidates.lists().to_vec();
         let mut collapsed = 0;
         for source in &sources {
             let fates = self.fates_within(source, threshold, &spec)?;
             collapsed += fates.len();
             for list in lists.iter_mut().filter(|list| list.leg().source == *source) {
-                *list = list.relabel(|_, slot| Some(fates.get(&slot).map_or(slot, |(survivor, _)| *survivor)));
+                *list =
+                    list.relabel(|_, slot| Some(fates.get(&slot).map_or(slot, |(survivor, _)| *survivor)));
             }
             self.note_within(source, fates);
         }
@@ -46,12 +50,7 @@ impl Running<'_> {
     }
 
     /// What the items of one source are collapsed into, best first as that source's own lists rank them.
-    fn fates_within(
-        &self,
-        source: &str,
-        threshold: f64,
-        spec: &DedupSpec,
-    ) -> Result<Fates, Error> {
+    fn fates_within(&self, source: &str, threshold: f64, spec: &DedupSpec) -> Result<Fates, Error> {
         let mut own: Candidates<String> = self.candidates.clone();
         own.reweigh(|leg| if leg.source == source { leg.weight } else { 0.0 });
         let order: Vec<Slot> = self.pipeline.fusion.fuse(&own)?.hits().iter().map(|hit| hit.slot).collect();
@@ -87,7 +86,9 @@ impl Running<'_> {
 
     /// Collapses the duplicates across all sources into the best of them.
     pub(super) fn collapse_across(&mut self, fused: &Fused) {
-        let Some((threshold, spec)) = self.threshold(|spec| spec.across) else { return };
+        let Some((threshold, spec)) = self.threshold(|spec| spec.across) else {
+            return;
+        };
         let fates = {
             let kind = |row: &Row| self.primary_kind(fused, row.slot);
             let kinds: Vec<_> = self.rows.iter().map(kind).collect();
@@ -101,19 +102,29 @@ impl Running<'_> {
         let mut kept: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
         let mut absorbed: Vec<Vec<Absorbed>> = vec![Vec::new(); kept.len()];
         for (index, fate) in fates.into_iter().enumerate() {
-            let Some((survivor, sameness)) = fate else { continue };
+            let Some((survivor, sameness)) = fate else {
+                continue;
+            };
             let Some(row) = kept[index].take() else { continue };
             absorbed[survivor].push(self.absorb(kept[survivor].as_mut(), row, sameness, fused));
         }
         for (row, absorbed) in kept.iter_mut().zip(absorbed).filter(|(_, absorbed)| !absorbed.is_empty()) {
             let step = Step::Collapse { scope: Scope::Across, absorbed };
-            row.iter_mut().for_each(|row| row.steps.push(step.clone()));
+            if let Some(row) = row {
+                row.steps.push(step);
+            }
         }
         self.rows = kept.into_iter().flatten().collect();
         self.status.ran("collapse_across", before, self.rows.len());
     }
 
-    fn absorb(&mut self, survivor: Option<&mut Row>, row: Row, sameness: Sameness, fused: &Fused) -> Absorbed {
+    fn absorb(
+        &mut self,
+        survivor: Option<&mut Row>,
+        row: Row,
+        sameness: Sameness,
+        fused: &Fused,
+    ) -> Absorbed {
         let id = self.candidates.id(row.slot).clone();
         if let Some(survivor) = survivor {
             let own = self.label(survivor.slot);
@@ -128,12 +139,16 @@ impl Running<'_> {
 
     fn primary_kind(&self, fused: &Fused, slot: Slot) -> String {
         let first = fused.cells(slot).iter().find(|cell| cell.rank > 0);
-        first.map_or_else(String::new, |cell| self.candidates.lists()[cell.list as usize].leg().kind().to_owned())
+        first.map_or_else(String::new, |cell| {
+            self.candidates.lists()[cell.list as usize].leg().kind().to_owned()
+        })
     }
 
     /// Merges the reranker's scores, or keeps everything as it is when they are of no use.
     pub(super) fn rerank(&mut self) {
-        let (Some(spec), Some(verdict)) = (self.pipeline.spec.rerank, self.verdict) else { return };
+        let (Some(spec), Some(verdict)) = (self.pipeline.spec.rerank, self.verdict) else {
+            return;
+        };
         let asked: FxHashMap<&str, usize> =
             self.rows.iter().take(spec.top).enumerate().map(|(at, row)| (self.id(row), at)).collect();
         if let Some(reason) = rerank::nonsense(verdict, |id| asked.contains_key(id)) {
@@ -144,19 +159,19 @@ impl Running<'_> {
         let unit = rerank::unit_of(scores);
         let fused = Unit::for_scores(self.unit, self.rows.iter().map(|row| row.score));
         let rows = std::mem::take(&mut self.rows);
-        let (mut scored, mut below): (Vec<Row>, Vec<Row>) =
+        let (mut judged, mut below): (Vec<Row>, Vec<Row>) =
             rows.into_iter().partition(|row| scores.contains_key(self.id(row)));
-        for row in &mut scored {
+        for row in &mut judged {
             let reranking = spec.reranking(scores[self.candidates.id(row.slot)], unit);
             row.apply(Step::Rerank { fused, reranking, score: 0.0 });
         }
-        rows::sort(&mut scored, &self.candidates);
-        let floor = scored.last().map_or(0.0, |row| row.score);
+        rows::sort(&mut judged, &self.candidates);
+        let floor = judged.last().map_or(0.0, |row| row.score);
         for row in &mut below {
             row.apply(Step::Rerank { fused, reranking: Reranking::Below { floor }, score: 0.0 });
         }
-        scored.append(&mut below);
-        self.rows = scored;
+        judged.append(&mut below);
+        self.rows = judged;
         self.unit = true;
         self.status.ran("rerank", self.rows.len(), self.rows.len());
     }
@@ -182,7 +197,8 @@ impl Running<'_> {
             hint: "give `now`, such as `2026-01-31T00:00:00Z`".into(),
         })?;
         let unknown = table.named().filter(|source| self.lists_of(source).next().is_none());
-        let notes: Vec<_> = unknown.map(|source| format!("recency is set for `{source}`, which has no list")).collect();
+        let notes: Vec<_> =
+            unknown.map(|source| format!("recency is set for `{source}`, which has no list")).collect();
         self.status.notes.extend(notes);
         let as_is = self.unit || !table.decays();
         let relevance = Unit::for_scores(as_is, self.rows.iter().map(|row| row.score));
@@ -211,15 +227,19 @@ impl Running<'_> {
         let wanted = spec.limit.map_or(before, |limit| spec.offset.saturating_add(limit)).min(before);
         let relevance = Unit::for_scores(self.unit, self.rows.iter().map(|row| row.score));
         let picks = {
-            let profiles: Vec<_> = self.rows.iter().map(|row| Profile::of(&self.items[row.slot as usize])).collect();
+            let profiles: Vec<_> =
+                self.rows.iter().map(|row| Profile::of(&self.items[row.slot as usize])).collect();
             let units: Vec<_> = self.rows.iter().map(|row| relevance.of(row.score)).collect();
             diversify::choose(&units, &profiles, settings.lambda, wanted)
         };
         let ids: Vec<String> = self.rows.iter().map(|row| self.id(row).to_owned()).collect();
         let mut open: Vec<Option<Row>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
         for pick in picks {
-            let Some(mut row) = open[pick.index].take() else { continue };
-            let nearest = pick.nearest.filter(|(_, similarity)| *similarity > 0.0).map(|(at, _)| ids[at].clone());
+            let Some(mut row) = open[pick.index].take() else {
+                continue;
+            };
+            let nearest =
+                pick.nearest.filter(|(_, similarity)| *similarity > 0.0).map(|(at, _)| ids[at].clone());
             let (lambda, similarity) = (settings.lambda, pick.similarity());
             row.apply(Step::Diversify { relevance, lambda, similarity, nearest, score: 0.0 });
             self.rows.push(row);

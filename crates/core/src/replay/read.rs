@@ -106,7 +106,8 @@ impl ListIn {
 fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     let version = Option::<u32>::deserialize(deserializer)?;
     if version.is_some_and(|version| version > VERSION) {
-        let message = format!("the replay has version {}, expected at most {VERSION}", version.unwrap_or_default());
+        let message =
+            format!("the replay has version {}, expected at most {VERSION}", version.unwrap_or_default());
         return Err(de::Error::custom(message));
     }
     Ok(version)

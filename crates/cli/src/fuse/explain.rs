@@ -1,0 +1,196 @@
+//! Why is this hit here? The ledger in words.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use mainstem_core::answer::{Fate, Why};
+use mainstem_core::ledger::{Absorbed, Contribution, Freshness, Reranking, Rule, Sameness, Scope, Unit};
+use mainstem_core::{Answer, Hit, Step};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::render;
+
+const STRONG: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+
+/// Every hit with its account.
+pub(super) fn answer(answer: &Answer) -> String {
+    let mut out = String::new();
+    if let Some(route) = &answer.status.route {
+        let fired =
+            route.rule.as_ref().map_or("no rule applies".to_owned(), |rule| format!("rule `{rule}` applies"));
+        let _ = writeln!(out, "route: {fired}\n");
+    }
+    for hit in &answer.hits {
+        explain_hit(&mut out, hit, &answer.status.formula);
+        out.push('\n');
+    }
+    out
+}
+
+/// The same for every query of a run.
+pub(super) fn by_query(answers: &[(String, Answer)], explain: impl Fn(&Answer) -> String) -> String {
+    let section = |(query, answer): &(String, Answer)| {
+        format!("{STRONG}query {query}{STRONG:#}\n\n{}", explain(answer))
+    };
+    answers.iter().map(section).collect::<Vec<_>>().join("\n")
+}
+
+fn explain_hit(out: &mut String, hit: &Hit, formula: &str) {
+    let title = render::title(hit).map(|title| format!("  {FAINT}{title}{FAINT:#}")).unwrap_or_default();
+    let _ = writeln!(out, "{STRONG}{}. {}{STRONG:#}  {:.6}{title}", hit.rank, hit.id, hit.score);
+    let mut before = 0.0;
+    for step in &hit.ledger.steps {
+        explain_step(out, step, before, formula);
+        before = step.apply(before);
+    }
+    if !hit.alternates.is_empty() {
+        let _ = writeln!(out, "   also found as {}", hit.alternates.join(", "));
+    }
+}
+
+fn explain_step(out: &mut String, step: &Step, before: f64, formula: &str) {
+    let _ = match step {
+        Step::Aggregate { method, chunks } => {
+            writeln!(out, "   aggregate: {method} of {} chunks ({})", chunks.len(), chunks.join(", "))
+        }
+        Step::Collapse { scope, absorbed } => writeln!(out, "   {}", collapsed(*scope, absorbed)),
+        Step::Fuse { method, rule, lists, score } => {
+            let _ = writeln!(out, "   {method}: {formula}");
+            contributions(out, lists);
+            writeln!(out, "     {}= {score:.6}", rule_words(rule))
+        }
+        Step::Rerank { fused, reranking, score } => {
+            writeln!(out, "   rerank: {} = {score:.6}", rerank_words(*fused, reranking, before))
+        }
+        Step::Recency { relevance, freshness, score } => {
+            writeln!(out, "   recency: {} = {score:.6}", recency_words(*relevance, freshness, before))
+        }
+        Step::Diversify { relevance, lambda, similarity, nearest, score } => {
+            let like = nearest.as_ref().map(|id| format!(" (most like `{id}`)")).unwrap_or_default();
+            let unit = relevance.of(before);
+            let novelty = 1.0 - lambda;
+            writeln!(
+                out,
+                "   diversify: {lambda} × {unit:.4} − {novelty:.2} × {similarity:.4}{like} = {score:.6}"
+            )
+        }
+    };
+}
+
+/// One line for each list: rank, score, normalised score, weight, contribution.
+fn contributions(out: &mut String, lists: &[Contribution]) {
+    let several = lists.iter().any(|list| list.variant > 0);
+    let name = |list: &Contribution| {
+        if several { format!("{} (variant {})", list.list, list.variant + 1) } else { list.list.clone() }
+    };
+    let width = lists.iter().map(|list| name(list).width()).max().unwrap_or(0);
+    for list in lists {
+        let name = name(list);
+        let pad = " ".repeat(width - name.width());
+        let rank = list.rank.map_or("absent".to_owned(), |rank| format!("rank {rank}"));
+        let score = list.score.map_or("–".to_owned(), |score| format!("{score}"));
+        let value = list.value.map(|value| format!("  value {value:.4}")).unwrap_or_default();
+        let weight = list.weight;
+        let _ = writeln!(
+            out,
+            "     {name}{pad}  {rank:<9}  score {score:<10}{value}  weight {weight}  {:+.6}",
+            list.contribution
+        );
+    }
+}
+
+fn rule_words(rule: &Rule) -> String {
+    match rule {
+        Rule::Sum => String::new(),
+        Rule::Mean { divisor } => format!("sum / {divisor} "),
+        Rule::Scaled { factor } => format!("sum × {factor:.4} "),
+        Rule::SumTimesLists { lists } => format!("sum × {lists} lists "),
+        Rule::Max => "the greatest ".into(),
+        Rule::Variants { divisors, .. } if divisors.len() == 1 => format!("sum / {} ", divisors[0]),
+        Rule::Variants { bonus, .. } => {
+            format!("mean over the variants that hold it, + {bonus} for each further one ")
+        }
+        Rule::Pairwise { wins, draws } => format!("{wins} won + {draws} drawn / 2 "),
+    }
+}
+
+fn collapsed(scope: Scope, absorbed: &[Absorbed]) -> String {
+    let place = match scope {
+        Scope::Within => "in its source",
+        Scope::Across => "across sources",
+    };
+    let one = |absorbed: &Absorbed| {
+        let why = match &absorbed.sameness {
+            Sameness::Key { .. } => "equal key or text".to_owned(),
+            Sameness::Jaccard { similarity } => format!("{:.0} % of the words", similarity * 100.0),
+            Sameness::Cosine { similarity } => format!("cosine {similarity:.3}"),
+        };
+        format!("`{}` of {} ({why})", absorbed.id, absorbed.source)
+    };
+    format!("collapsed {place}: {}", absorbed.iter().map(one).collect::<Vec<_>>().join(", "))
+}
+
+fn rerank_words(fused: Unit, reranking: &Reranking, before: f64) -> String {
+    let fused = fused.of(before);
+    match reranking {
+        Reranking::Blend { alpha, raw, unit } => {
+            format!("{alpha} × {:.4} (reranker) + {:.2} × {fused:.4} (fused)", unit.of(*raw), 1.0 - alpha)
+        }
+        Reranking::Replace { raw, .. } => format!("the reranker's {raw}"),
+        Reranking::Below { floor } => format!("not scored, below those that were: {floor:.4} × {fused:.4}"),
+    }
+}
+
+fn recency_words(relevance: Unit, freshness: &Freshness, before: f64) -> String {
+    let unit = relevance.of(before);
+    match freshness {
+        Freshness::Untouched => format!("no rule, relevance {unit:.4}"),
+        Freshness::Decay { age_days, half_life_days, weight, freshness } => {
+            let age = age_days.map_or("no time known".to_owned(), age_words);
+            let rest = 1.0 - weight;
+            format!("{age}, half-life {half_life_days} d: {rest:.2} × {unit:.4} + {weight} × {freshness:.4}")
+        }
+        Freshness::Window { age_days, days, factor, inside } => {
+            let age = age_days.map_or("no time known".to_owned(), age_words);
+            let boost =
+                if *inside { format!("{unit:.6} × (1 + {factor})") } else { format!("{unit:.6} × 1") };
+            format!("{age}, window {days} d: {boost}")
+        }
+    }
+}
+
+fn age_words(age: f64) -> String {
+    if age < 0.0 { format!("{:.1} days in the future", -age) } else { format!("{age:.1} days old") }
+}
+
+/// What became of one item.
+pub(super) fn why_not(answer: &Answer, id: &str) -> String {
+    let last = answer.hits.last();
+    let sentence = match answer.fate(id) {
+        (Fate::Hit(rank), _) => format!("it is in the answer, at rank {rank}"),
+        (Fate::Unknown, _) => {
+            "no list holds it, or all lists that do have weight 0: it was not retrieved".to_owned()
+        }
+        (Fate::Dropped, None) => "it was dropped".to_owned(),
+        (Fate::Dropped, Some(why)) => match why {
+            Why::Collapsed { into, .. } => {
+                format!("it is the same thing as `{into}` and was collapsed into it")
+            }
+            Why::BelowMinScore { score, min_score } => {
+                format!("its score {score:.6} is below the least one wanted, {min_score}")
+            }
+            Why::BehindLimit { rank, score } => {
+                let short = last.map(|hit| format!(", {:.6} short of the last hit", hit.score - score));
+                format!("it is at rank {rank} with score {score:.6}{}", short.unwrap_or_default())
+            }
+            Why::BeforeOffset { rank, .. } => format!("it is at rank {rank}, on an earlier page"),
+            Why::NotChosen { score } => {
+                format!(
+                    "with relevance {score:.6}, others were more relevant or less like those already chosen"
+                )
+            }
+        },
+    };
+    format!("{id}: {sentence}\n")
+}

@@ -1,0 +1,178 @@
+//! The settings of a fusion on the command line, laid over those of the file.
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use mainstem_core::fuse::{FuseSpec, Method};
+use mainstem_core::time::Moment;
+use mainstem_core::{Compat, Error, PipelineSpec, Replay};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+
+use crate::failure::Problem;
+
+/// How lists are fused.
+#[derive(Args, Debug)]
+pub(super) struct FuseSettings {
+    /// Fusion method
+    #[arg(long, value_parser = PossibleValuesParser::new(Method::ALL.iter().map(|method| method.as_str())))]
+    method: Option<String>,
+
+    /// Fuse as another system does, with its constants and default weights
+    #[arg(long, value_name = "SYSTEM", conflicts_with = "method", value_parser = PossibleValuesParser::new(systems()))]
+    compat: Option<String>,
+
+    /// rrf: constant added to every rank, >= 0 [default: 60]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    k: Option<f64>,
+
+    /// rrf: number of the first rank, 0 or 1 [default: 1]
+    #[arg(long, value_name = "0|1")]
+    rank_base: Option<u32>,
+
+    /// linear, combsum, combmnz: minmax, zscore, theoretical, three_sigma or none [default: minmax]
+    #[arg(long, value_name = "NORM")]
+    normalise: Option<String>,
+
+    /// rrf: sum, mean or unit; linear, dbsf: mean, sum or max
+    #[arg(long, value_name = "HOW")]
+    combine: Option<String>,
+
+    /// What a list gives to items it does not hold: zero, linear: min, rrf: last [default: zero]
+    #[arg(long, value_name = "WHAT")]
+    missing: Option<String>,
+
+    /// Weight of a list, by list name or by source; 0 leaves it out; repeat for several
+    #[arg(long, value_name = "NAME=W", allow_hyphen_values = true)]
+    weight: Vec<String>,
+
+    /// Theoretical range of a list's scores, for --normalise theoretical
+    #[arg(long, value_name = "NAME=MIN[:MAX]", allow_hyphen_values = true)]
+    bounds: Vec<String>,
+
+    /// How many hits to return [default: all]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+
+    /// How many hits to pass over
+    #[arg(long, value_name = "N")]
+    offset: Option<usize>,
+
+    /// Clock for recency, such as 2026-01-31T00:00:00Z [default: that of the file, or now]
+    #[arg(long, value_name = "TIME")]
+    now: Option<String>,
+
+    /// Take the pipeline from the `[pipeline]` of this TOML file
+    #[arg(long, value_name = "FILE")]
+    config: Option<String>,
+}
+
+fn systems() -> Vec<&'static str> {
+    Compat::all().iter().flat_map(|preset| preset.names).copied().collect()
+}
+
+/// A configuration file; only its pipeline matters here.
+#[derive(Deserialize)]
+struct Config {
+    #[serde(default)]
+    pipeline: PipelineSpec,
+}
+
+impl FuseSettings {
+    /// Lays the settings over those of a replay.
+    pub(super) fn apply(&self, replay: &mut Replay) -> Result<(), Problem> {
+        if let Some(path) = &self.config {
+            replay.pipeline = read_config(path)?;
+        }
+        self.apply_fusion(replay)?;
+        for setting in &self.weight {
+            let (name, weight) = named("--weight", "NAME=W", setting)?;
+            set_weight(replay, name, number("--weight", weight)?)?;
+        }
+        for setting in &self.bounds {
+            let (name, bounds) = named("--bounds", "NAME=MIN[:MAX]", setting)?;
+            set_bounds(replay, name, bounds)?;
+        }
+        let pipeline = &mut replay.pipeline;
+        pipeline.limit = self.top.or(pipeline.limit);
+        pipeline.offset = self.offset.unwrap_or(pipeline.offset);
+        if let Some(now) = &self.now {
+            replay.search.now = Some(Moment::parse(now)?);
+        }
+        replay.pipeline.check()?;
+        Ok(())
+    }
+
+    fn apply_fusion(&self, replay: &mut Replay) -> Result<(), Problem> {
+        if let Some(name) = &self.compat {
+            let compat = Compat::find(name)?;
+            replay.pipeline.fuse = compat.spec.clone();
+            compat.weigh(&mut replay.search.candidates)?;
+        }
+        if let Some(name) = &self.method {
+            replay.pipeline.fuse = FuseSpec::new(name.parse()?);
+        }
+        let fuse = &mut replay.pipeline.fuse;
+        fuse.k = self.k.or(fuse.k);
+        fuse.rank_base = self.rank_base.or(fuse.rank_base);
+        fuse.normalise = choice("--normalise", self.normalise.as_deref())?.or(fuse.normalise);
+        fuse.combine = choice("--combine", self.combine.as_deref())?.or(fuse.combine);
+        fuse.missing = choice("--missing", self.missing.as_deref())?.or(fuse.missing);
+        Ok(())
+    }
+}
+
+fn read_config(path: &str) -> Result<PipelineSpec, Problem> {
+    let place = || mainstem_core::Place::default().in_file(path);
+    let text = std::fs::read_to_string(path).map_err(|source| Problem::Read { place: place(), source })?;
+    let config: Config =
+        toml::from_str(&text).map_err(|error| Problem::in_file(settings_error(&error, &text), path))?;
+    Ok(config.pipeline)
+}
+
+fn settings_error(error: &toml::de::Error, text: &str) -> Error {
+    let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count() as u64);
+    mainstem_core::error::from_deserialiser(error.message(), line)
+}
+
+/// One of the names that a setting of the configuration takes.
+fn choice<'a, T: Deserialize<'a>>(option: &str, name: Option<&'a str>) -> Result<Option<T>, Problem> {
+    let Some(name) = name else { return Ok(None) };
+    let reader: StrDeserializer<'a, ValueError> = name.into_deserializer();
+    T::deserialize(reader)
+        .map(Some)
+        .map_err(|error| Problem::argument(format!("`{option}`: {error}"), "see `mainstem fuse --help`"))
+}
+
+fn named<'a>(option: &str, shape: &str, setting: &'a str) -> Result<(&'a str, &'a str), Problem> {
+    setting.rsplit_once('=').ok_or_else(|| {
+        Problem::argument(
+            format!("`{option}` is `{setting}`, expected `{shape}`"),
+            format!("such as `{option} bm25=2`"),
+        )
+    })
+}
+
+fn number(option: &str, text: &str) -> Result<f64, Problem> {
+    text.trim()
+        .parse()
+        .map_err(|_| Problem::argument(format!("`{option}`: `{text}` is no number"), "such as `0.5`"))
+}
+
+fn set_weight(replay: &mut Replay, name: &str, weight: f64) -> Result<(), Problem> {
+    Ok(replay.search.candidates.set_weight(name, weight)?)
+}
+
+fn set_bounds(replay: &mut Replay, name: &str, bounds: &str) -> Result<(), Problem> {
+    let (min, max) = bounds.split_once(':').map_or((bounds, None), |(min, max)| (min, Some(max)));
+    let min = Some(number("--bounds", min)?);
+    let max = max.map(|max| number("--bounds", max)).transpose()?;
+    Ok(replay.search.candidates.set_bounds(name, mainstem_core::Bounds { min, max })?)
+}
+
+/// Reads the clock where recency needs one and none was given. Nothing else here depends on the time of day.
+pub(super) fn set_clock(replay: &mut Replay) {
+    if !replay.pipeline.recency.is_empty() && replay.search.now.is_none() {
+        replay.search.now = Some(Moment::now());
+    }
+}

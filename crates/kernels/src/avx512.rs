@@ -1,0 +1,200 @@
+//! AVX-512 with VNNI and VPOPCNTDQ: Ice Lake, Zen 4 and later.
+//!
+//! Only the kernels that gain: `dots` and `top_k` wait for memory already with 256 bits, so their AVX2 variants serve.
+
+use std::arch::x86_64::{
+    __m512, __m512i, _mm256_storeu_si256, _mm512_add_epi32, _mm512_add_epi64, _mm512_cvtepi64_epi32,
+    _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_maskz_loadu_epi8, _mm512_max_ps,
+    _mm512_popcnt_epi64, _mm512_reduce_add_epi32, _mm512_reduce_add_epi64, _mm512_set1_epi8, _mm512_set1_ps,
+    _mm512_setzero_ps, _mm512_setzero_si512, _mm512_shuffle_i64x2, _mm512_storeu_ps, _mm512_unpackhi_epi64,
+    _mm512_unpacklo_epi64, _mm512_xor_si512,
+};
+
+use crate::avx2::prefetch;
+use crate::maxsim::PANEL;
+
+/// Bytes in a register.
+const WIDTH: usize = 64;
+/// Document rows scored together: 12 rows × 2 panels fill 24 of the 32 registers with independent sums.
+const ROWS: usize = 12;
+
+/// The first 64 bytes, or as many as there are and zeros.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load_bytes<T: Byte>(from: &[T]) -> __m512i {
+    let mask = if from.len() < WIDTH { (1_u64 << from.len()) - 1 } else { u64::MAX };
+    // SAFETY: `T` is one byte and the mask selects at most `from.len()` of them; what it leaves out is not read.
+    unsafe { _mm512_maskz_loadu_epi8(mask, from.as_ptr().cast()) }
+}
+
+/// One byte of memory: what [`load_bytes`] may read.
+trait Byte {}
+impl Byte for i8 {}
+impl Byte for u8 {}
+
+/// VNNI multiplies unsigned by signed bytes: `(row + 128)·query − 128·Σ query`, exact modulo 2³² even for −128, where
+/// the other known trick (moving the row's sign onto the query) overflows.
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub(crate) fn dots_i8(query: &[i8], rows: &[i8], out: &mut [i32]) {
+    let excess = query.iter().fold(0_i32, |sum, &x| sum.wrapping_add(128 * i32::from(x)));
+    for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
+        *out = shifted_dot(row, query).wrapping_sub(excess);
+    }
+}
+
+/// `(row + 128)·query`, in four sums. One row at a time: reading several at once is faster in cache and slower from
+/// memory, where the hardware prefers a single stream.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn shifted_dot(row: &[i8], query: &[i8]) -> i32 {
+    let mut sums = [_mm512_setzero_si512(); 4];
+    let (row, row_rest) = row.as_chunks::<{ 4 * WIDTH }>();
+    let (query, query_rest) = query.as_chunks::<{ 4 * WIDTH }>();
+    for (row, query) in row.iter().zip(query) {
+        for (i, sum) in sums.iter_mut().enumerate() {
+            *sum = add_shifted(*sum, &row[i * WIDTH..], &query[i * WIDTH..]);
+        }
+    }
+    let rest = row_rest.chunks(WIDTH).zip(query_rest.chunks(WIDTH));
+    for ((row, query), sum) in rest.zip(&mut sums) {
+        *sum = add_shifted(*sum, row, query);
+    }
+    let [a, b, c, d] = sums;
+    _mm512_reduce_add_epi32(_mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d)))
+}
+
+/// Adds the products of one register; bytes beyond the end are 0 in the query, so what they meet does not matter.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn add_shifted(sum: __m512i, row: &[i8], query: &[i8]) -> __m512i {
+    let shifted = _mm512_xor_si512(load_bytes(row), _mm512_set1_epi8(i8::MIN));
+    _mm512_dpbusd_epi32(sum, shifted, load_bytes(query))
+}
+
+/// Codes are short, so the horizontal sum is most of the work: four rows share one.
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
+pub(crate) fn hammings(query: &[u8], rows: &[u8], out: &mut [u32]) {
+    let len = query.len();
+    let (groups, rest) = out.as_chunks_mut::<4>();
+    let split = groups.len() * 4 * len;
+    for (out, rows) in groups.iter_mut().zip(rows.chunks_exact(4 * len)) {
+        let (first, second) = rows.split_at(2 * len);
+        let ((a, b), (c, d)) = (first.split_at(len), second.split_at(len));
+        *out = lane_sums(differing_bits(query, [a, b, c, d]));
+    }
+    for (out, row) in rest.iter_mut().zip(rows[split..].chunks_exact(len)) {
+        let [sums] = differing_bits(query, [row]);
+        *out = _mm512_reduce_add_epi64(sums) as u32;
+    }
+}
+
+/// For each row, eight partial counts of the bits that differ.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
+fn differing_bits<const R: usize>(query: &[u8], rows: [&[u8]; R]) -> [__m512i; R] {
+    let mut sums = [_mm512_setzero_si512(); R];
+    for (i, query) in query.chunks(WIDTH).enumerate() {
+        let query = load_bytes(query);
+        for (sum, row) in sums.iter_mut().zip(rows) {
+            let differing = _mm512_xor_si512(load_bytes(&row[i * WIDTH..]), query);
+            *sum = _mm512_add_epi64(*sum, _mm512_popcnt_epi64(differing));
+        }
+    }
+    sums
+}
+
+/// The sum of each register's lanes: a transposition by halves, adding as it goes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn lane_sums([a, b, c, d]: [__m512i; 4]) -> [u32; 4] {
+    let ab = _mm512_add_epi64(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+    let cd = _mm512_add_epi64(_mm512_unpacklo_epi64(c, d), _mm512_unpackhi_epi64(c, d));
+    let halves = _mm512_add_epi64(
+        _mm512_shuffle_i64x2::<0b01_00_01_00>(ab, cd),
+        _mm512_shuffle_i64x2::<0b11_10_11_10>(ab, cd),
+    );
+    let whole = _mm512_add_epi64(
+        _mm512_shuffle_i64x2::<0b00_00_10_00>(halves, halves),
+        _mm512_shuffle_i64x2::<0b00_00_11_01>(halves, halves),
+    );
+    let mut sums = [0; 8];
+    // SAFETY: eight 32-bit sums fit the array; the upper four repeat and are dropped.
+    unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(whole)) };
+    let [a, b, c, d, ..] = sums;
+    [a, b, c, d]
+}
+
+/// Query tokens sit in the lanes, so the running maximum is vertical and nothing is reduced before the end.
+#[target_feature(enable = "avx512f")]
+pub(crate) fn raise_best(panels: &[f32], rows: &[f32], dim: usize, best: &mut [f32]) {
+    let (best, _) = best.as_chunks_mut::<PANEL>();
+    let (pairs, single) = best.as_chunks_mut::<2>();
+    let (columns, _) = panels.as_chunks::<PANEL>();
+    let mut panels = columns.chunks_exact(dim);
+    for best in pairs {
+        if let (Some(first), Some(second)) = (panels.next(), panels.next()) {
+            raise_panels([first, second], rows, best);
+        }
+    }
+    if let ([best], Some(panel)) = (single, panels.next()) {
+        raise_panels([panel], rows, std::array::from_mut(best));
+    }
+}
+
+/// Blocks of [`ROWS`], then of 4 (the last one overlapping its predecessor, which a maximum does not mind), then of 1.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn raise_panels<const P: usize>(panels: [&[[f32; PANEL]]; P], rows: &[f32], best: &mut [[f32; PANEL]; P]) {
+    let dim = panels[0].len();
+    let mut rest = rows;
+    while rest.len() >= ROWS * dim {
+        raise_block::<P, ROWS>(panels, rest, best);
+        rest = &rest[ROWS * dim..];
+    }
+    while !rest.is_empty() {
+        if rows.len() >= 4 * dim {
+            let from = (rows.len() - rest.len()).min(rows.len() - 4 * dim);
+            raise_block::<P, 4>(panels, &rows[from..], best);
+            rest = &rows[from + 4 * dim..];
+        } else {
+            raise_block::<P, 1>(panels, rest, best);
+            rest = &rest[dim..];
+        }
+    }
+}
+
+/// `P` panels of the query against the first `R` rows.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn raise_block<const P: usize, const R: usize>(
+    panels: [&[[f32; PANEL]]; P],
+    rows: &[f32],
+    best: &mut [[f32; PANEL]; P],
+) {
+    let dim = panels[0].len();
+    assert!(rows.len() >= R * dim && panels.iter().all(|panel| panel.len() == dim));
+    let mut sums = [[_mm512_setzero_ps(); P]; R];
+    let ahead = rows.as_ptr().wrapping_add(R * dim);
+    for d in 0..dim {
+        prefetch(ahead.wrapping_add(d * R));
+        // SAFETY: d < dim, which is the length of every panel.
+        let query: [__m512; P] =
+            std::array::from_fn(|p| unsafe { _mm512_loadu_ps(panels[p].as_ptr().add(d).cast()) });
+        for (r, sums) in sums.iter_mut().enumerate() {
+            // SAFETY: r < R and d < dim, and there are R × dim components.
+            let x = _mm512_set1_ps(unsafe { *rows.as_ptr().add(r * dim + d) });
+            for (sum, query) in sums.iter_mut().zip(query) {
+                *sum = _mm512_fmadd_ps(query, x, *sum);
+            }
+        }
+    }
+    for (p, best) in best.iter_mut().enumerate() {
+        // SAFETY: a panel's best are 16 floats.
+        let mut highest = unsafe { _mm512_loadu_ps(best.as_ptr()) };
+        for sums in &sums {
+            highest = _mm512_max_ps(sums[p], highest);
+        }
+        // SAFETY: a panel's best are 16 floats.
+        unsafe { _mm512_storeu_ps(best.as_mut_ptr(), highest) };
+    }
+}
