@@ -12,15 +12,18 @@ use mainstem_eval::EvalError;
 /// Any error that a command ends with.
 pub(crate) type Failure = Box<dyn Diagnostic + Send + Sync>;
 
+/// What to do about a setting that is refused, where the refusal itself says what is expected.
+const SEE_HELP: &str = "see `mainstem fuse --help` for what each setting takes";
+
 /// What can go wrong in a command beyond what the libraries say.
 #[derive(Debug)]
 pub(crate) enum Problem {
     /// The ranking core refused something.
-    Core { error: mainstem_core::Error, place: Option<Place> },
+    Core { error: Box<mainstem_core::Error>, place: Option<Place> },
     /// A file of lists or judgements, or a measure, is wrong.
     Eval(EvalError),
     /// An argument is wrong in a way that the parser of the command line cannot see.
-    Argument { message: String, hint: String },
+    Argument { code: Code, message: String, hint: String },
     /// An input is longer than the limit.
     TooLarge { place: Place, limit: u64 },
     /// An input could not be read.
@@ -34,12 +37,17 @@ pub(crate) enum Problem {
 impl Problem {
     /// An argument that is wrong.
     pub(crate) fn argument(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Argument { message: message.into(), hint: hint.into() }
+        Self::Argument { code: Code::Value, message: message.into(), hint: hint.into() }
+    }
+
+    /// Arguments that contradict each other.
+    pub(crate) fn conflict(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Argument { code: Code::Conflict, message: message.into(), hint: hint.into() }
     }
 
     /// Standard input can be read once only.
     pub(crate) fn one_standard_input() -> Self {
-        Self::argument(
+        Self::conflict(
             "expected at most one input from `-`, received several",
             "name files for all inputs but one",
         )
@@ -48,7 +56,7 @@ impl Problem {
     /// What the ranking core refused in a file.
     pub(crate) fn in_file(error: mainstem_core::Error, file: &str) -> Self {
         let place = error.place().cloned().unwrap_or_default().in_file(file);
-        Self::Core { error, place: Some(place) }
+        Self::Core { error: Box::new(error), place: Some(place) }
     }
 }
 
@@ -75,7 +83,7 @@ impl Diagnostic for Problem {
         match self {
             Self::Core { error, .. } => error.code(),
             Self::Eval(error) => error.code(),
-            Self::Argument { .. } => Code::Value,
+            Self::Argument { code, .. } => *code,
             Self::TooLarge { .. } => Code::TooLarge,
             Self::Read { .. } | Self::Write { .. } => Code::Io,
             Self::Json(_) => Code::Internal,
@@ -95,7 +103,7 @@ impl Diagnostic for Problem {
 
     fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Core { error, .. } => error.hint(),
+            Self::Core { error, .. } => error.hint().or(Some(SEE_HELP.into())),
             Self::Eval(error) => error.hint(),
             Self::Argument { hint, .. } => Some(hint.as_str().into()),
             Self::TooLarge { .. } => Some("split it: one file for each query, or TREC runs for many".into()),
@@ -108,7 +116,7 @@ impl Diagnostic for Problem {
 
 impl From<mainstem_core::Error> for Problem {
     fn from(error: mainstem_core::Error) -> Self {
-        Self::Core { error, place: None }
+        Self::Core { error: Box::new(error), place: None }
     }
 }
 

@@ -21,6 +21,7 @@ use crate::item::Item;
 
 /// How the scores of a document's chunks become its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Aggregate {
     /// The best chunk's.

@@ -23,6 +23,7 @@ use crate::similarity::Profile;
 
 /// The settings of the stage, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct DiversifySpec {
     /// The weight of relevance against novelty, from 0 to 1.

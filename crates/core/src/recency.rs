@@ -36,6 +36,7 @@ pub const UNKNOWN_FRESHNESS: f64 = 0.5;
 
 /// What to do with an item that has no time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MissingTime {
     /// It counts as half fresh.
@@ -47,6 +48,7 @@ pub enum MissingTime {
 
 /// A source's rule, as written. Names either a window or a decay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct RecencySpec {
     /// Decay: after how long an item is half as fresh, such as `30d`.

@@ -22,15 +22,16 @@ use crate::ledger::{Reranking, Unit};
 
 /// The settings of the stage, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct RerankSpec {
     /// How many of the best hits the reranker reads.
     pub top: usize,
     /// How many characters of `title text` it reads of each.
     pub chars: usize,
-    /// The weight of the reranker against the fused score, from 0 to 1; `replace` when left out and `replace` is set.
+    /// The weight of the reranker against the fused score, from 0 to 1.
     pub blend: f64,
-    /// Whether the reranker's score replaces the fused one.
+    /// Whether the reranker's score replaces the fused one; `blend` has no meaning then.
     pub replace: bool,
 }
 

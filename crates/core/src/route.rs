@@ -15,6 +15,7 @@ use crate::leg::checked_weight;
 
 /// A rule, as written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RouteSpec {
     /// The rule's name.

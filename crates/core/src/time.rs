@@ -172,6 +172,17 @@ impl fmt::Display for Days {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Days {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Days".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": ["number", "string"], "description": "days, or a span such as `12h`, `30d`, `2w`" })
+    }
+}
+
 impl Serialize for Days {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_f64(self.0)

@@ -17,7 +17,7 @@ const MOST_JSON_BYTES: u64 = 256 << 20;
 /// What was read.
 pub(super) enum Input {
     /// One search.
-    Replay { replay: Replay, file: String },
+    Replay { replay: Box<Replay>, file: String },
     /// Lists for many queries.
     Runs(Queries),
 }
@@ -48,13 +48,13 @@ pub(super) fn read(files: &[String]) -> Result<Input, Problem> {
                     "`{file}` is JSON, which holds all lists, expected it alone; received {} files",
                     files.len()
                 );
-                return Err(Problem::argument(
+                return Err(Problem::conflict(
                     message,
                     "fuse JSON files one at a time, and TREC runs together",
                 ));
             }
             let replay = read_json(reader, file)?;
-            return Ok(Input::Replay { replay, file: shown(file).to_owned() });
+            return Ok(Input::Replay { replay: Box::new(replay), file: shown(file).to_owned() });
         }
         runs.push(read_run(Lines::new(reader, shown(file)))?);
         names.push(list_name(file, files));

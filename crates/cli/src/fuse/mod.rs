@@ -91,9 +91,9 @@ fn fuse(args: &FuseArgs) -> Result<ExitCode, Problem> {
     Ok(if found { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-fn fuse_replay(args: &FuseArgs, mut replay: Replay, file: &str) -> Result<bool, Problem> {
+fn fuse_replay(args: &FuseArgs, mut replay: Box<Replay>, file: &str) -> Result<bool, Problem> {
     if !args.query.is_empty() {
-        return Err(Problem::argument(
+        return Err(Problem::conflict(
             "`--query` chooses among the queries of TREC runs, received a JSON file",
             "leave it out",
         ));
@@ -120,7 +120,7 @@ fn fuse_replay(args: &FuseArgs, mut replay: Replay, file: &str) -> Result<bool, 
 
 fn fuse_runs(args: &FuseArgs, runs: Queries) -> Result<bool, Problem> {
     if args.record.is_some() {
-        return Err(Problem::argument(
+        return Err(Problem::conflict(
             "`--record` needs a JSON file, received TREC runs",
             "leave it out: the runs are the record",
         ));

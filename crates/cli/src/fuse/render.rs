@@ -1,5 +1,7 @@
 //! The fused list as a table, as a TREC run, as JSON.
 
+use std::fmt::Write as _;
+
 use mainstem_core::{Answer, Hit, LegState, Step};
 use mainstem_eval::format::RunWriter;
 
@@ -105,7 +107,8 @@ pub(super) fn json_by_query(answers: &[(String, Answer)]) -> Result<String, Prob
     let mut out = String::from("{\"queries\":{");
     for (at, (query, answer)) in answers.iter().enumerate() {
         let comma = if at == 0 { "" } else { "," };
-        out += &format!("{comma}\n{}:{}", serde_json::to_string(query)?, serde_json::to_string(answer)?);
+        let (query, answer) = (serde_json::to_string(query)?, serde_json::to_string(answer)?);
+        let _ = write!(out, "{comma}\n{query}:{answer}");
     }
     Ok(out + "\n}}\n")
 }

@@ -30,7 +30,7 @@ pub(super) struct FuseSettings {
     #[arg(long, value_name = "0|1")]
     rank_base: Option<u32>,
 
-    /// linear, combsum, combmnz: minmax, zscore, theoretical, three_sigma or none [default: minmax]
+    /// linear, combsum, combmnz: minmax, zscore, theoretical, `three_sigma` or none [default: minmax]
     #[arg(long, value_name = "NORM")]
     normalise: Option<String>,
 

@@ -28,6 +28,7 @@ use near::Survivors;
 
 /// How near-duplicates are recognised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Likeness {
     /// By the overlap of their words.
@@ -39,6 +40,7 @@ pub enum Likeness {
 
 /// The settings of the stage, as written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct DedupSpec {
     /// The likeness from which two items of one source are the same, over 0 and up to 1. Off when left out.

@@ -39,6 +39,7 @@ pub enum Total {
 
 /// What an item gets from a list that does not hold it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
     /// Nothing.

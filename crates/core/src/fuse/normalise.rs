@@ -21,6 +21,7 @@ use crate::error::Error;
 
 /// The kind of normalisation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Norm {
     /// The list's own range to \[0, 1\].
@@ -38,6 +39,7 @@ pub enum Norm {
 
 /// Which standard deviation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Deviation {
     /// Divides by n.

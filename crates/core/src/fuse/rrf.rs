@@ -28,6 +28,7 @@ use crate::error::Error;
 
 /// What a weight multiplies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Weighting {
     /// The term: `w / (k + rank)`.

@@ -15,6 +15,7 @@ macro_rules! methods {
     ($($(#[$default:meta])? $variant:ident = $name:literal, $doc:literal;)*) => {
         /// The name of a fusion method.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "lowercase")]
         pub enum Method { $(#[doc = $doc] $(#[$default])? $variant,)* }
 
@@ -63,6 +64,7 @@ impl FromStr for Method {
 
 /// How amounts become a score, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Combining {
     /// Their sum.
@@ -77,6 +79,7 @@ pub enum Combining {
 
 /// A fusion as written; what is left out takes the method's default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct FuseSpec {
     /// The method.

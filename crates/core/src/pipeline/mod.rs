@@ -27,6 +27,7 @@ pub use run::Search;
 
 /// The stages, as written under `pipeline`. What is left out is off, except that lists are always fused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct PipelineSpec {
     /// Rules that weigh the sources by what the query looks like.

@@ -1,0 +1,136 @@
+//! The reference pages are generated from the code. A stale page fails here; `UPDATE_REFERENCE=1 cargo test` writes it anew.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mainstem_core::{Code, Fault, PipelineSpec};
+use serde_json::Value;
+
+fn page(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name)
+}
+
+#[track_caller]
+fn check(name: &str, expected: &str) {
+    let path = page(name);
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, expected).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "docs/reference/{name} is stale: run `UPDATE_REFERENCE=1 cargo test --test reference`");
+}
+
+fn help(command: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_mainstem"))
+        .args(command)
+        .arg("--help")
+        .env("NO_COLOR", "1")
+        .env_remove("COLUMNS")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+#[test]
+fn command_line() {
+    let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
+    let commands: [&[&str]; 6] = [&[], &["demo"], &["fuse"], &["eval"], &["eval", "compare"], &["recency"]];
+    for command in commands {
+        let name = [&["mainstem"], command].concat().join(" ");
+        let _ = write!(out, "\n## `{name}`\n\n```text\n{}```\n", help(command));
+    }
+    check("cli.md", &out);
+}
+
+#[test]
+fn errors() {
+    let mut out = String::from(
+        "# Errors\n\nGenerated from the code. Every error prints its code, where it is, what was expected and received, and a \
+         hint.\nThe exit code of every error is 2; 1 means that nothing was found.\n\n\
+         | code | meaning | who can fix it | HTTP status |\n|---|---|---|---|\n",
+    );
+    for code in Code::ALL {
+        let who = match code.fault() {
+            Fault::Caller => "the caller",
+            Fault::Environment => "the operator",
+            Fault::Mainstem => "the developers",
+        };
+        let _ = writeln!(out, "| `{}` | {} | {who} | {} |", code.as_str(), code.summary(), code.http_status());
+    }
+    check("errors.md", &out);
+}
+
+#[test]
+fn pipeline() {
+    let schema = serde_json::to_value(schemars::schema_for!(PipelineSpec)).unwrap();
+    let mut out = String::from(
+        "# The pipeline\n\nGenerated from the code. The same object stands under `pipeline` in the JSON that `mainstem fuse` \
+         reads and under\n`[pipeline]` in a configuration file. What is left out is off, except that lists are always fused.\n",
+    );
+    section(&mut out, "pipeline", &schema, &schema);
+    let stages = ["fuse", "dedup", "rerank", "recency", "diversify", "route"];
+    for stage in stages {
+        let (definition, suffix) = definition_of(&schema, stage);
+        section(&mut out, &format!("pipeline.{stage}{suffix}"), definition, &schema);
+    }
+    check("pipeline.md", &out);
+}
+
+/// The definition that a property of the pipeline refers to, and how its path goes on.
+fn definition_of<'a>(schema: &'a Value, property: &str) -> (&'a Value, &'static str) {
+    let property = &schema["properties"][property];
+    let nested = [
+        (&property["additionalProperties"]["$ref"], ".SOURCE"),
+        (&property["items"]["$ref"], "[]"),
+        (&property["anyOf"][0]["$ref"], ""),
+        (&property["$ref"], ""),
+    ];
+    let (reference, suffix) = nested.into_iter().find(|(reference, _)| reference.is_string()).unwrap();
+    (schema.pointer(&reference.as_str().unwrap()[1..]).unwrap(), suffix)
+}
+
+fn section(out: &mut String, name: &str, definition: &Value, schema: &Value) {
+    let description = definition["description"].as_str().unwrap_or_default().replace('\n', " ");
+    let _ = write!(out, "\n## `{name}`\n\n{description}\n\n| option | takes | default | meaning |\n|---|---|---|---|\n");
+    for (option, property) in definition["properties"].as_object().unwrap() {
+        let meaning = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+        let default = match &property["default"] {
+            Value::Null => "–".to_owned(),
+            Value::Object(_) | Value::Array(_) => "off".to_owned(),
+            value => format!("`{}`", value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+        };
+        let default = if option == "fuse" { "RRF".to_owned() } else { default };
+        let _ = writeln!(out, "| `{option}` | {} | {default} | {meaning} |", takes(property, schema));
+    }
+}
+
+/// What values a property takes, in words.
+fn takes(property: &Value, schema: &Value) -> String {
+    if let Some(reference) = property["$ref"].as_str() {
+        return takes(schema.pointer(&reference[1..]).unwrap(), schema);
+    }
+    if let Some(any) = property["anyOf"].as_array() {
+        return takes(&any[0], schema);
+    }
+    if let Some(choices) = property["oneOf"].as_array() {
+        let names = choices.iter().filter_map(|choice| choice["const"].as_str());
+        return names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    }
+    let kinds = match &property["type"] {
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect(),
+        kind => vec![kind.as_str().unwrap_or("any")],
+    };
+    let word = |kind: &str| match kind {
+        "integer" => "a whole number".to_owned(),
+        "number" => "a number".to_owned(),
+        "boolean" => "`true` or `false`".to_owned(),
+        "array" => "a list".to_owned(),
+        "object" => "a table".to_owned(),
+        "string" => "a text".to_owned(),
+        other => other.to_owned(),
+    };
+    kinds.into_iter().map(word).collect::<Vec<_>>().join(" or ")
+}
