@@ -69,8 +69,8 @@ mod tests {
 
     #[test]
     fn late_legs_are_timed_out_and_the_first_after_soft_is_slow() {
-        let deadline = Deadline::default();
         use LegState::{Ok, Slow, TimedOut};
+        let deadline = Deadline::default();
         assert_eq!(deadline.states(&[Some(ms(20)), Some(ms(210))]), [Ok, TimedOut]);
         assert_eq!(deadline.states(&[Some(ms(300)), Some(ms(301)), None]), [Slow, TimedOut, TimedOut]);
     }

@@ -43,7 +43,7 @@ Exit codes: 0 found, 1 nothing found, 2 error";
 #[command(after_help = HELP)]
 pub(crate) struct FuseArgs {
     /// TREC runs, or one JSON file; `-` is standard input
-    #[arg(value_name = "FILES", required = true)]
+    #[arg(value_name = "FILES", default_value = "-")]
     files: Vec<String>,
 
     #[command(flatten)]

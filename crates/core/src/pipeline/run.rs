@@ -1,5 +1,7 @@
 //! A run: from the legs' lists to the answer.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
@@ -40,8 +42,9 @@ pub(super) struct Running<'a> {
     pub(super) query: Option<&'a str>,
     pub(super) now: Option<&'a Moment>,
     pub(super) verdict: Option<&'a Verdict>,
-    pub(super) candidates: Candidates<String>,
-    pub(super) items: Vec<Item>,
+    /// Borrowed until a stage changes them.
+    pub(super) candidates: Cow<'a, Candidates<String>>,
+    pub(super) items: Cow<'a, [Item]>,
     /// What the stages before fusion did to an item.
     pub(super) before: FxHashMap<Slot, Vec<Step>>,
     /// The labels of what was collapsed into an item before fusion.
@@ -81,8 +84,8 @@ impl<'a> Running<'a> {
             query: search.query.as_deref(),
             now: search.now.as_ref(),
             verdict: search.verdict.as_ref(),
-            candidates: search.candidates.clone(),
-            items: search.items.clone(),
+            candidates: Cow::Borrowed(&search.candidates),
+            items: Cow::Borrowed(&search.items),
             before: FxHashMap::default(),
             alternates: FxHashMap::default(),
             rows: Vec::new(),
@@ -101,7 +104,9 @@ impl<'a> Running<'a> {
         let notes: Vec<_> =
             unknown.map(|source| format!("the route weighs `{source}`, which has no list")).collect();
         self.status.notes.extend(notes);
-        self.candidates.reweigh(|leg| leg.weight * route.weights.get(&leg.source).copied().unwrap_or(1.0));
+        self.candidates
+            .to_mut()
+            .reweigh(|leg| leg.weight * route.weights.get(&leg.source).copied().unwrap_or(1.0));
         self.status.route = Some(route);
     }
 
@@ -111,8 +116,8 @@ impl<'a> Running<'a> {
         };
         let documents = aggregate::documents(&self.candidates, &self.items, method);
         let before = self.candidates.len();
-        self.candidates = documents.candidates;
-        self.items = documents.items;
+        self.candidates = Cow::Owned(documents.candidates);
+        self.items = Cow::Owned(documents.items);
         for (slot, chunks) in (0..).zip(documents.chunks) {
             self.before.entry(slot).or_default().push(Step::Aggregate { method: method.as_str(), chunks });
         }
@@ -219,7 +224,7 @@ impl<'a> Running<'a> {
             sources: self.sources(fused, row.slot),
             alternates: row.alternates,
             ledger: Ledger { steps },
-            item: std::mem::take(&mut self.items[row.slot as usize]),
+            item: self.items[row.slot as usize].clone(),
         }
     }
 

@@ -39,7 +39,7 @@ impl Running<'_> {
             }
             self.note_within(source, fates);
         }
-        self.candidates.set_lists(lists);
+        self.candidates.to_mut().set_lists(lists);
         self.status.ran("collapse_within", before, before - collapsed);
         Ok(())
     }
@@ -51,7 +51,7 @@ impl Running<'_> {
 
     /// What the items of one source are collapsed into, best first as that source's own lists rank them.
     fn fates_within(&self, source: &str, threshold: f64, spec: &DedupSpec) -> Result<Fates, Error> {
-        let mut own: Candidates<String> = self.candidates.clone();
+        let mut own: Candidates<String> = self.candidates.as_ref().clone();
         own.reweigh(|leg| if leg.source == source { leg.weight } else { 0.0 });
         let order: Vec<Slot> = self.pipeline.fusion.fuse(&own)?.hits().iter().map(|hit| hit.slot).collect();
         let kind = self.lists_of(source).next().map_or(source, |list| list.leg().kind());
