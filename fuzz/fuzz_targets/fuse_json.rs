@@ -19,20 +19,11 @@ fuzz_target!(|data: &[u8]| {
     for hit in &answer.hits {
         assert!(hit.score.is_finite(), "`{}` has the score {}", hit.id, hit.score);
         let replayed = hit.ledger.replay();
-        assert_eq!(
-            replayed.to_bits(),
-            hit.score.to_bits(),
-            "`{}`: {replayed} is not {}",
-            hit.id,
-            hit.score
-        );
+        assert_eq!(replayed.to_bits(), hit.score.to_bits(), "`{}`: {replayed} is not {}", hit.id, hit.score);
     }
     let written = replay.to_json().expect("what was read can be written");
     let again = Replay::from_json(written.as_bytes()).expect("what was written can be read");
-    assert_eq!(
-        ranking(&again.run().expect("what ran once runs again")),
-        ranking(&answer)
-    );
+    assert_eq!(ranking(&again.run().expect("what ran once runs again")), ranking(&answer));
 });
 
 /// Errors are for people: building the words must not panic either.
@@ -43,6 +34,5 @@ fn render(error: &Error) {
 
 fn ranking(answer: &Answer) -> Vec<(&str, usize, u64)> {
     let hits = answer.hits.iter();
-    hits.map(|hit| (hit.id.as_str(), hit.rank, hit.score.to_bits()))
-        .collect()
+    hits.map(|hit| (hit.id.as_str(), hit.rank, hit.score.to_bits())).collect()
 }

@@ -47,9 +47,7 @@ fn read(data: &[u8]) -> Result<Records, EvalError> {
 fn write(records: &Records) -> Vec<u8> {
     let mut writer = RunWriter::new(Vec::new(), "fuzz");
     for (query, doc, score) in records {
-        writer
-            .write(query, doc, 1, *score)
-            .expect("an id that was read can be written");
+        writer.write(query, doc, 1, *score).expect("an id that was read can be written");
     }
     writer.into_inner()
 }

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `max` | that of its best chunk |
 //! | `mean` | the mean of its chunks in the list |
-//! | `first` | that of its earliest chunk (by `order`) in the list |
+//! | `first` | that of its earliest chunk (by `order`, then by rank) in the list |
 //!
 //! `max` suits questions that one passage answers, `mean` punishes documents that match in one place only, `first` suits
 //! documents that say in their first lines what they are about. Where a list has items without scores, `1 − rank0 / n` stands in
@@ -54,7 +54,6 @@ pub(crate) struct Documents {
 
 /// One chunk in one list.
 struct Chunk {
-    slot: Slot,
     order: i64,
     score: f64,
 }
@@ -83,11 +82,8 @@ impl Documents {
             let document = self.document(item.document.as_ref().unwrap_or(chunk), chunk, item);
             let by_rank = 1.0 - place as f64 / list.len() as f64;
             let score = if scored { list.similarities()[place] } else { by_rank };
-            groups.entry(document).or_default().push(Chunk {
-                slot,
-                order: item.order.unwrap_or(i64::MAX),
-                score,
-            });
+            let order = item.order.unwrap_or(i64::MAX);
+            groups.entry(document).or_default().push(Chunk { order, score });
         }
         let mut ranked: Vec<(Slot, f64)> =
             groups.into_iter().map(|(document, chunks)| (document, method.score(&chunks))).collect();
@@ -116,9 +112,8 @@ impl Aggregate {
         match self {
             Self::Max => scores().fold(f64::NEG_INFINITY, f64::max),
             Self::Mean => scores().sum::<f64>() / chunks.len() as f64,
-            Self::First => {
-                chunks.iter().min_by_key(|chunk| (chunk.order, chunk.slot)).map_or(0.0, |chunk| chunk.score)
-            }
+            // `min_by_key` keeps the first of equals: chunks come best first.
+            Self::First => chunks.iter().min_by_key(|chunk| chunk.order).map_or(0.0, |chunk| chunk.score),
         }
     }
 }

@@ -11,7 +11,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use crate::error::Error;
-use crate::leg::{Bounds, Direction, Leg, LegState, checked_weight};
+use crate::leg::{Bounds, Direction, Leg, LegState, checked_weight, is_sane};
 
 /// What can name an item: a string, a number, anything that is ordered, hashable and printable.
 pub trait Id: Clone + Eq + Ord + Hash + Display {}
@@ -20,7 +20,7 @@ impl<T: Clone + Eq + Ord + Hash + Display> Id for T {}
 /// The place of an item among the [`Candidates`].
 pub type Slot = u32;
 
-/// What to do with a score that is NaN or infinite.
+/// What to do with a score that is NaN, infinite or absurdly large ([`LARGEST`](crate::leg::LARGEST)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NonFinite {
     /// Refuse the list and name the item: for input that a person can correct.
@@ -175,8 +175,8 @@ impl<I: Id> Candidates<I> {
         let mut dropped = 0;
         for (id, score) in items {
             match score {
-                Some(score) if !score.is_finite() && non_finite == NonFinite::Drop => dropped += 1,
-                Some(score) if !score.is_finite() => {
+                Some(score) if !is_sane(score) && non_finite == NonFinite::Drop => dropped += 1,
+                Some(score) if !is_sane(score) => {
                     return Err(Error::NonFinite { list: leg.name, id: id.to_string(), score });
                 }
                 _ => {
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn non_finite_scores_are_refused_with_the_id_or_dropped_and_counted() {
-        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e101, -1e308] {
             let mut candidates = Candidates::new();
             let error = candidates.scored(Leg::new("a"), [("ok", 1.0), ("bad", bad)]).unwrap_err();
             assert!(error.to_string().contains("`bad`"), "{error}");

@@ -9,8 +9,8 @@ use crate::located;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A score is NaN or infinite.
-    #[error("item `{id}` of list `{list}` has score {score}, expected a finite number")]
+    /// A score is NaN, infinite or absurdly large.
+    #[error("item `{id}` of list `{list}` has score {score}, expected a finite number from -1e100 to 1e100")]
     NonFinite {
         /// The list.
         list: String,

@@ -7,6 +7,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::error::Error;
+use crate::leg::is_sane;
 use crate::time::Moment;
 
 /// What is known about one candidate. Everything is optional; a stage uses what it finds.
@@ -89,6 +91,16 @@ pub(crate) struct Listed {
     pub(crate) id: String,
     pub(crate) score: Option<f64>,
     pub(crate) item: Item,
+}
+
+impl Listed {
+    /// Refuses a score that the algebra would refuse, while the reader still knows the line.
+    pub(crate) fn check(&self, list: &str) -> Result<(), Error> {
+        match self.score.filter(|score| !is_sane(*score)) {
+            Some(score) => Err(Error::NonFinite { list: list.to_owned(), id: self.id.clone(), score }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// An id: a string, or a whole number taken as its digits.

@@ -47,7 +47,7 @@ pub enum Rule {
     /// Their sum times the number of lists that hold the hit.
     SumTimesLists {
         /// That number.
-        lists: u32,
+        holders: u32,
     },
     /// The greatest of them.
     Max,
@@ -75,7 +75,7 @@ impl Rule {
             Self::Sum => sum(),
             Self::Mean { divisor } => sum() / divisor,
             Self::Scaled { factor } => sum() * factor,
-            Self::SumTimesLists { lists } => sum() * f64::from(*lists),
+            Self::SumTimesLists { holders } => sum() * f64::from(*holders),
             Self::Max => lists.iter().map(|list| list.contribution).fold(f64::NEG_INFINITY, f64::max),
             Self::Variants { divisors, .. } => across_variants(lists, divisors),
             Self::Pairwise { wins, draws } => points(*wins, *draws),

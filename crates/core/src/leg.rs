@@ -4,6 +4,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
+/// The largest score, weight or bound, by magnitude: everything that is computed from such numbers stays finite.
+pub const LARGEST: f64 = 1e100;
+
+/// The smallest weight that is not 0.
+pub const SMALLEST_WEIGHT: f64 = 1e-100;
+
+/// Whether a number is finite and not absurdly large.
+pub(crate) fn is_sane(number: f64) -> bool {
+    number.abs() <= LARGEST
+}
+
 /// Whether a larger score is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -110,19 +121,32 @@ impl Leg {
         self.kind.as_deref().unwrap_or(&self.source)
     }
 
+    /// The bounds of the leg's similarities: those of its scores, turned round for distances.
+    pub(crate) fn similarity_bounds(&self) -> Bounds {
+        match self.direction {
+            Direction::Similarity => self.bounds,
+            Direction::Distance => {
+                Bounds { min: self.bounds.max.map(|max| -max), max: self.bounds.min.map(|min| -min) }
+            }
+        }
+    }
+
     /// The last part of the name: `dense` for `wiki/dense`.
     pub fn channel(&self) -> &str {
         self.name.rsplit_once('/').map_or(self.name.as_str(), |(_, channel)| channel)
     }
 }
 
-/// Weights are finite and ≥ 0.
+/// Weights are 0 or positive, and neither absurdly small nor large.
 pub(crate) fn checked_weight(list: &str, weight: f64) -> Result<f64, Error> {
-    if weight.is_finite() && weight >= 0.0 {
-        Ok(weight)
-    } else {
-        Err(Error::range(format!("the weight of list `{list}`"), "a finite number ≥ 0", weight))
+    let setting = || format!("the weight of list `{list}`");
+    if !(weight.is_finite() && weight >= 0.0) {
+        return Err(Error::range(setting(), "a finite number ≥ 0", weight));
     }
+    if weight != 0.0 && !(SMALLEST_WEIGHT..=LARGEST).contains(&weight) {
+        return Err(Error::range(setting(), "0 or a number from 1e-100 to 1e100", weight));
+    }
+    Ok(weight)
 }
 
 #[cfg(test)]
@@ -139,6 +163,9 @@ mod tests {
     #[test]
     fn weights_are_finite_and_not_negative() {
         for weight in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(Leg::new("a").weight(weight).is_err(), "{weight}");
+        }
+        for weight in [1e-101, 1e101] {
             assert!(Leg::new("a").weight(weight).is_err(), "{weight}");
         }
         assert_eq!(Leg::new("a").weight(0.0).unwrap().weight, 0.0);

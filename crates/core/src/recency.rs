@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::ledger::Freshness;
+use crate::leg::is_sane;
 use crate::time::{Days, Moment};
 
 /// How fresh an item without a time is taken to be.
@@ -117,7 +118,7 @@ impl RecencySpec {
         if !(days.is_finite() && days >= 0.0) {
             return Err(Error::range(format!("`recency.{kind}.window_days`"), "a finite number ≥ 0", days));
         }
-        if !(factor.is_finite() && factor >= 0.0) {
+        if !(factor >= 0.0 && is_sane(factor)) {
             return Err(Error::range(format!("`recency.{kind}.factor`"), "a finite number ≥ 0", factor));
         }
         Ok(Recency::Window { days, factor })

@@ -13,6 +13,7 @@
 //! `"variants": [{"query": "…", "lists": […]}, …]` stands in place of `lists` for several rewrites of a query. Fields of an item
 //! that have no meaning here come back untouched.
 
+mod non_finite;
 mod read;
 mod write;
 
@@ -42,7 +43,8 @@ impl Replay {
     pub fn from_json(bytes: &[u8]) -> Result<Self, Error> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error.valid_up_to()))?;
-        let request: read::Request = serde_json::from_str(text).map_err(|error| located::json(&error))?;
+        let request: read::Request = serde_json::from_str(text)
+            .map_err(|error| non_finite::named(text, &error).unwrap_or_else(|| located::json(&error)))?;
         request.into_replay()
     }
 
@@ -107,9 +109,9 @@ mod tests {
 
     #[test]
     fn numbers_must_be_finite() {
-        let (message, ..) = refused(r#"{"lists":[{"name":"a","items":[{"id":"x","score":NaN}]}]}"#);
+        let (message, ..) = refused(r#"{"lists":[{"name":"a","weight":NaN,"items":[]}]}"#);
         assert!(message.starts_with("expected value"), "{message}");
-        let (message, ..) = refused(r#"{"lists":[{"name":"a","items":[{"id":"x","score":1e999}]}]}"#);
+        let (message, ..) = refused(r#"{"lists":[{"name":"a","weight":1e999,"items":[]}]}"#);
         assert!(message.contains("number out of range"), "{message}");
     }
 

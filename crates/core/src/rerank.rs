@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::item::Item;
 use crate::ledger::{Reranking, Unit};
+use crate::leg::is_sane;
 
 /// The settings of the stage, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,7 +80,7 @@ pub(crate) fn nonsense(verdict: &Verdict, asked: impl Fn(&str) -> bool) -> Optio
         Verdict::Error(reason) => Some(reason.clone()),
         Verdict::Scores(scores) if scores.is_empty() => Some("the reranker scored nothing".into()),
         Verdict::Scores(scores) => scores.iter().find_map(|(id, score)| {
-            if !score.is_finite() {
+            if !is_sane(*score) {
                 Some(format!("the reranker gave `{id}` the score {score}"))
             } else if !asked(id) {
                 Some(format!("the reranker scored `{id}`, which it was not asked about"))

@@ -105,7 +105,7 @@ fn rule_words(rule: &Rule) -> String {
         Rule::Sum => String::new(),
         Rule::Mean { divisor } => format!("sum / {divisor} "),
         Rule::Scaled { factor } => format!("sum × {factor:.4} "),
-        Rule::SumTimesLists { lists } => format!("sum × {lists} lists "),
+        Rule::SumTimesLists { holders } => format!("sum × {holders} lists "),
         Rule::Max => "the greatest ".into(),
         Rule::Variants { divisors, .. } if divisors.len() == 1 => format!("sum / {} ", divisors[0]),
         Rule::Variants { bonus, .. } => {

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::tally::{Field, Term};
 use crate::candidates::RankedList;
 use crate::error::Error;
+use crate::leg::{Direction, Leg, is_sane};
 
 /// The kind of normalisation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,24 +79,7 @@ impl Normalise {
         if self.norm != Norm::Theoretical {
             return Ok(());
         }
-        for (_, list) in field.lists() {
-            let leg = list.leg();
-            let min = leg.bounds.min.ok_or_else(|| Error::Missing {
-                what: format!("the lower bound of list `{}`", leg.name),
-                why: "`theoretical` normalisation needs it".into(),
-                hint: "give the list `bounds`, such as `{\"min\": 0}` for BM25 or `{\"min\": -1, \"max\": 1}` for cosine"
-                    .into(),
-            })?;
-            if leg.bounds.max.is_some_and(|max| max <= min) {
-                let setting = format!("the upper bound of list `{}`", leg.name);
-                return Err(Error::range(
-                    setting,
-                    format!("more than the lower one, {min}"),
-                    leg.bounds.max.unwrap_or(min),
-                ));
-            }
-        }
-        Ok(())
+        field.lists().iter().try_for_each(|(_, list)| check_bounds(list.leg()))
     }
 
     pub(super) fn words(&self) -> &'static str {
@@ -138,7 +122,7 @@ impl Normalise {
                 Line { zero: min, span: max - min, equal: self.equal }
             }
             Norm::Theoretical => {
-                let bounds = list.leg().bounds;
+                let bounds = list.leg().similarity_bounds();
                 let (min, max) = (bounds.min.unwrap_or(0.0), bounds.max.unwrap_or_else(|| range(scores()).1));
                 Line { zero: min, span: max - min, equal: 1.0 }
             }
@@ -177,6 +161,29 @@ impl Normalise {
         self.norm == Norm::Minmax && (0.0..=1.0).contains(&self.equal)
     }
 }
+
+/// Theoretical normalisation needs the worst score that is possible, and a range that is one.
+fn check_bounds(leg: &Leg) -> Result<(), Error> {
+    let bounds = leg.similarity_bounds();
+    let side = if leg.direction == Direction::Distance { "upper" } else { "lower" };
+    let worst = bounds.min.ok_or_else(|| Error::Missing {
+        what: format!("the {side} bound of list `{}`", leg.name),
+        why: "`theoretical` normalisation needs it".into(),
+        hint: "give the list `bounds`: `{\"min\": 0}` for BM25, `{\"min\": -1, \"max\": 1}` for cosine"
+            .into(),
+    })?;
+    let best = bounds.max.unwrap_or(worst + 1.0);
+    let sane = is_sane(worst) && is_sane(best);
+    if sane && best - worst >= SMALLEST_SPAN {
+        return Ok(());
+    }
+    let received =
+        format!("{:?} to {:?}", leg.bounds.min.unwrap_or(f64::NAN), leg.bounds.max.unwrap_or(f64::NAN));
+    Err(Error::range(format!("the bounds of list `{}`", leg.name), "min < max, within ±1e100", received))
+}
+
+/// The smallest theoretical range: a score divided by it stays finite.
+const SMALLEST_SPAN: f64 = 1e-100;
 
 /// `1 − rank0 / n`: what an item without a score is worth.
 pub(super) fn by_rank(rank0: usize, length: usize) -> f64 {
@@ -242,6 +249,13 @@ mod tests {
     fn theoretical_bounds_do_not_punish_the_last_hit() {
         let leg = Leg { bounds: Bounds { min: Some(0.0), max: None }, ..Leg::new("a") };
         assert_eq!(values(Normalise::new(Norm::Theoretical), leg, &[Some(10.0), Some(9.0)]), [1.0, 0.9]);
+    }
+
+    #[test]
+    fn theoretical_bounds_of_distances_are_turned_round() {
+        let bounds = Bounds { min: Some(0.0), max: Some(2.0) };
+        let leg = Leg { bounds, direction: Direction::Distance, ..Leg::new("a") };
+        assert_eq!(values(Normalise::new(Norm::Theoretical), leg, &[Some(0.5), Some(2.0)]), [0.75, 0.0]);
     }
 
     #[test]

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::tally::{Combine, Field, Term};
 use crate::candidates::RankedList;
 use crate::error::Error;
+use crate::leg::is_sane;
 
 /// What a weight multiplies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,8 +77,8 @@ impl Rrf {
     /// # Errors
     /// When k is negative, NaN or infinite, when `rank_base` is neither 0 nor 1, or when `k + rank_base` is 0.
     pub fn new(k: f64, rank_base: u32) -> Result<Self, Error> {
-        if !(k.is_finite() && k >= 0.0) {
-            return Err(Error::range("`k`", "a finite number ≥ 0", k));
+        if !(k >= 0.0 && is_sane(k)) {
+            return Err(Error::range("`k`", "a finite number ≥ 0, up to 1e100", k));
         }
         if rank_base > 1 {
             return Err(Error::range("`rank_base`", "0 or 1", rank_base));

@@ -208,8 +208,6 @@ impl<'a> Running<'a> {
         let rows = std::mem::take(&mut self.rows);
         let hits =
             rows.into_iter().enumerate().map(|(at, row)| self.hit(row, fused, offset + at + 1)).collect();
-        self.status.now =
-            self.now.map(ToString::to_string).filter(|_| !self.pipeline.spec.recency.is_empty());
         Answer { hits, total, status: self.status, dropped: self.dropped }
     }
 
@@ -273,7 +271,7 @@ fn rule(combine: &Combine, slot: Slot, lists: &[Contribution]) -> Rule {
         Combine::Mean { divisor } => Rule::Mean { divisor: *divisor },
         Combine::Scaled { factor } => Rule::Scaled { factor: *factor },
         Combine::SumTimesLists => {
-            Rule::SumTimesLists { lists: lists.iter().filter(|list| list.rank.is_some()).count() as u32 }
+            Rule::SumTimesLists { holders: lists.iter().filter(|list| list.rank.is_some()).count() as u32 }
         }
         Combine::Max => Rule::Max,
         Combine::Variants { divisors, bonus } => Rule::Variants { divisors: divisors.clone(), bonus: *bonus },

@@ -1,12 +1,12 @@
 //! The stages that change the list: collapse, rerank, recency, diversify.
 
 use indexmap::{IndexMap, IndexSet};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rows::{self, Row};
 use super::run::Running;
 use crate::answer::{Dropped, Why};
-use crate::candidates::{Candidates, Slot};
+use crate::candidates::{Candidates, RankedList, Slot};
 use crate::dedup::{self, DedupSpec, Visited};
 use crate::diversify;
 use crate::error::Error;
@@ -25,14 +25,12 @@ impl Running<'_> {
         let Some((threshold, spec)) = self.threshold(|spec| spec.within) else {
             return Ok(());
         };
-        let before = self.candidates.len();
+        let before = distinct(self.candidates.lists());
         let sources: IndexSet<String> =
             self.candidates.lists().iter().map(|list| list.leg().source.clone()).collect();
         let mut lists = self.candidates.lists().to_vec();
-        let mut collapsed = 0;
         for source in &sources {
             let fates = self.fates_within(source, threshold, &spec)?;
-            collapsed += fates.len();
             for list in lists.iter_mut().filter(|list| list.leg().source == *source) {
                 *list =
                     list.relabel(|_, slot| Some(fates.get(&slot).map_or(slot, |(survivor, _)| *survivor)));
@@ -40,7 +38,7 @@ impl Running<'_> {
             self.note_within(source, fates);
         }
         self.candidates.to_mut().set_lists(lists);
-        self.status.ran("collapse_within", before, before - collapsed);
+        self.status.ran("collapse_within", before, distinct(self.candidates.lists()));
         Ok(())
     }
 
@@ -70,8 +68,10 @@ impl Running<'_> {
         for (slot, (survivor, sameness)) in fates {
             let id = self.candidates.id(slot).clone();
             let label = self.label(slot);
-            if label != self.label(survivor) {
-                self.alternates.entry(survivor).or_default().push(label);
+            let own = self.label(survivor);
+            let alternates = self.alternates.entry(survivor).or_default();
+            if label != own && !alternates.contains(&label) {
+                alternates.push(label);
             }
             self.dropped.push(Dropped {
                 id: id.clone(),
@@ -196,6 +196,7 @@ impl Running<'_> {
             why: "recency needs it".into(),
             hint: "give `now`, such as `2026-01-31T00:00:00Z`".into(),
         })?;
+        self.status.now = Some(now.to_string());
         let unknown = table.named().filter(|source| self.lists_of(source).next().is_none());
         let notes: Vec<_> =
             unknown.map(|source| format!("recency is set for `{source}`, which has no list")).collect();
@@ -248,4 +249,9 @@ impl Running<'_> {
         self.drop_rows(passed, |row| Why::NotChosen { score: row.score });
         self.status.ran("diversify", before, self.rows.len());
     }
+}
+
+/// How many different items the lists hold.
+fn distinct(lists: &[RankedList]) -> usize {
+    lists.iter().flat_map(RankedList::slots).collect::<FxHashSet<_>>().len()
 }

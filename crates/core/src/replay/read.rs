@@ -99,6 +99,7 @@ impl ListIn {
         leg.direction = self.direction;
         leg.bounds = self.bounds;
         leg.state = self.state;
+        self.items.iter().try_for_each(|listed| listed.check(&leg.name))?;
         Ok((leg, self.items))
     }
 }

@@ -149,7 +149,8 @@ impl<W: Write> RunWriter<W> {
     pub fn write(&mut self, query: &str, doc: &str, rank: u64, score: f64) -> io::Result<()> {
         for id in [query, doc] {
             if !is_column(id) {
-                let message = format!("expected an id without whitespace, received `{id}`");
+                let message =
+                    format!("expected an id without white space or a byte order mark, received `{id}`");
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
             }
         }
