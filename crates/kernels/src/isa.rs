@@ -220,3 +220,34 @@ fn check_rows<T, O: Default>(query: &[T], rows: &[T], out: &mut [O]) -> bool {
     }
     len > 0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_variant_is_the_last_available() {
+        let available: Vec<Isa> = Kernels::available().map(Kernels::isa).collect();
+        assert!(available.is_sorted() && available[0] == Isa::Scalar);
+        assert_eq!(available.last(), Some(&Kernels::best().isa()));
+    }
+
+    #[test]
+    fn a_variant_exists_exactly_where_its_instructions_do() {
+        for isa in [Isa::Scalar, Isa::Neon, Isa::Avx2, Isa::Avx512] {
+            assert_eq!(Kernels::of(isa).map(Kernels::isa), isa.is_available().then_some(isa));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "expected 2 rows of 3, received 5 values")]
+    fn ragged_rows_are_refused() {
+        Kernels::best().dots(&[0.0; 3], &[0.0; 5], &mut [0.0; 2]);
+    }
+
+    #[test]
+    #[should_panic(expected = "expected 1 rows of 0, received 1 values")]
+    fn rows_of_an_empty_query_are_empty() {
+        Kernels::best().hammings(&[], &[1], &mut [0]);
+    }
+}

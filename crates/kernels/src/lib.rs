@@ -1,4 +1,46 @@
-//! The inner loops of Mainstem.
+//! The inner loops of Mainstem, for every instruction set the machine has.
+//!
+//! | kernel | formula | used for |
+//! |---|---|---|
+//! | [`dot`], [`dots`] | `Σ aᵢ·bᵢ` in `f32` | the cosine of unit vectors: exact rescoring, MMR |
+//! | [`dot_i8`], [`dots_i8`] | `Σ aᵢ·bᵢ` of signed bytes in `i32` | the scan over quantised vectors |
+//! | [`hamming`], [`hammings`] | `Σ popcount(aᵢ ⊕ bᵢ)` | the first scan over one-bit codes |
+//! | [`MaxSimQuery`] | `1/\|Q\| · Σ_q max_d cos(q, d)` | reranking by token vectors |
+//! | [`top_k`] | the head of the sorted list | the end of every scan |
+//!
+//! The plural forms take one query and many rows: a scan checks shapes and dispatches once instead of once per row.
+//!
+//! # Variants
+//!
+//! Each kernel exists as a plain loop, the *oracle*, and once per instruction set ([`Isa`]), one file each. A variant is
+//! written by hand where that pays, and is the oracle compiled for wider registers where it does not:
+//!
+//! | kernel | AVX-512 | AVX2 | NEON |
+//! |---|---|---|---|
+//! | `dots` | as AVX2 | compiled oracle | compiled oracle |
+//! | `dots_i8` | VNNI | widening multiply | compiled oracle |
+//! | `hammings` | VPOPCNTDQ | compiled oracle (`popcnt`) | compiled oracle |
+//! | `MaxSim` | 12 rows × 32 tokens in registers | 6 × 16 | 4 × 16 |
+//! | `top_k` | as AVX2 | compiled oracle | compiled oracle |
+//!
+//! **All variants return the same bits.** Integers are exact, and sums of floats are fused and added in an order that the
+//! oracle fixes, so a ranking does not depend on the machine it was computed on.
+//!
+//! # Dispatch
+//!
+//! [`Kernels::best`] asks the processor at its first call and remembers a table of functions. The functions below go
+//! through that table; [`Kernels::of`] picks another one, for tests and measurements.
+//!
+//! # Safety
+//!
+//! This is the only crate of the workspace with `unsafe` code, and none of it shows: a function compiled for an
+//! instruction set is reachable only through a table that exists only where the instructions do, and shapes are checked
+//! at the door (a panic for slices, [`ShapeError`] for matrices of tokens).
+
+#![allow(
+    clippy::inline_always,
+    reason = "the oracle is compiled for an instruction set by being inlined into a function that enables it"
+)]
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -9,13 +51,18 @@ mod maxsim;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
+mod tokens;
 mod top_k;
 
 pub use isa::{Isa, Kernels};
-pub use maxsim::{MaxSimQuery, ShapeError, TokenBatch, Tokens, normalize};
+pub use maxsim::{MaxSimQuery, normalize};
+pub use tokens::{ShapeError, TokenBatch, Tokens};
 pub use top_k::Scored;
 
-/// `Σ aᵢ·bᵢ` in `f32`.
+/// `Σ aᵢ·bᵢ` in `f32`; 0 for empty vectors.
+///
+/// Element `i` is fused into partial sum `i mod 32`, and the partial sums are folded in halves: the error grows with the
+/// length over 32, and the result has the same bits everywhere.
 ///
 /// # Panics
 /// When the lengths differ.
@@ -25,7 +72,13 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     out[0]
 }
 
-/// [`dot`] of the query with each row
+/// [`dot`] of the query with each row: `out[r]` is that of `rows[r·n..(r + 1)·n]`, where `n` is the query's length.
+///
+/// ```
+/// let mut out = [0.0; 2];
+/// mainstem_kernels::dots(&[1.0, 2.0], &[3.0, 4.0, 5.0, 6.0], &mut out);
+/// assert_eq!(out, [11.0, 17.0]);
+/// ```
 ///
 /// # Panics
 /// When `rows` is not `out.len()` rows as long as the query.
@@ -33,7 +86,7 @@ pub fn dots(query: &[f32], rows: &[f32], out: &mut [f32]) {
     Kernels::best().dots(query, rows, out);
 }
 
-/// `Σ aᵢ·bᵢ` of signed bytes, exact.
+/// `Σ aᵢ·bᵢ` of signed bytes, exact for up to 131,071 of them (beyond, the sum may wrap); 0 for empty vectors.
 ///
 /// # Panics
 /// When the lengths differ.
@@ -43,7 +96,7 @@ pub fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
     out[0]
 }
 
-/// [`dot_i8`] of the query with each row.
+/// [`dot_i8`] of the query with each row: `out[r]` is that of `rows[r·n..(r + 1)·n]`, where `n` is the query's length.
 ///
 /// # Panics
 /// When `rows` is not `out.len()` rows as long as the query.
@@ -51,7 +104,7 @@ pub fn dots_i8(query: &[i8], rows: &[i8], out: &mut [i32]) {
     Kernels::best().dots_i8(query, rows, out);
 }
 
-/// Number of bits in which two codes differ.
+/// Number of bits in which two codes differ; 0 for empty codes. Bits are packed eight to a byte, in any order.
 ///
 /// # Panics
 /// When the lengths differ.
@@ -61,7 +114,7 @@ pub fn hamming(a: &[u8], b: &[u8]) -> u32 {
     out[0]
 }
 
-/// [`hamming`] of the query with each row.
+/// [`hamming`] of the query with each row: `out[r]` is that of `rows[r·n..(r + 1)·n]`, where `n` is the query's length.
 ///
 /// # Panics
 /// When `rows` is not `out.len()` rows as long as the query.
@@ -69,7 +122,14 @@ pub fn hammings(query: &[u8], rows: &[u8], out: &mut [u32]) {
     Kernels::best().hammings(query, rows, out);
 }
 
-/// The `k` best scores.
+/// The `k` best scores, best first: by score descending (`f32::total_cmp`), then by index ascending.
+///
+/// NaN is never chosen, so the answer is shorter than `k` when fewer scores are numbers.
+///
+/// ```
+/// let best: Vec<u32> = mainstem_kernels::top_k(&[0.1, 0.7, f32::NAN, 0.7], 2).iter().map(|best| best.index).collect();
+/// assert_eq!(best, [1, 3]);
+/// ```
 ///
 /// # Panics
 /// When there are more than 2³² scores.

@@ -3,11 +3,17 @@
 //! `MaxSim(Q, D) = 1/|Q| · Σ_{q ∈ Q} max_{d ∈ D} cos(q, d)`: the mean over the query's tokens of the best cosine with any
 //! token of the document (Khattab & Zaharia, `ColBERT`, 2020, sum where we take the mean, so that queries of different
 //! length share one scale). It is not symmetric.
+//!
+//! The query is packed once as `[panel][dim][16 tokens]`. A kernel then broadcasts one component of a document row at a
+//! time and multiplies it into 16 query tokens per AVX-512 register, for a block of rows whose sums all stay in
+//! registers: per component, one load of the query serves every row and one broadcast serves every token. Each
+//! query token owns a lane, so the maximum over rows is a plain vector maximum.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
 use crate::isa::Kernels;
+use crate::tokens::{ShapeError, TokenBatch, Tokens};
 
 /// Query tokens that lie side by side in a packed query: one AVX-512 register, two of AVX2, four of NEON.
 pub(crate) const PANEL: usize = 16;
@@ -17,132 +23,6 @@ const BATCH: usize = 8;
 
 /// Rows normalised at a time by [`MaxSimQuery::score_raw`]; a multiple of every variant's row block.
 const RAW_ROWS: usize = 48;
-
-/// Why a matrix of tokens was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ShapeError {
-    /// A token with no components has no direction.
-    #[error("expected tokens of at least 1 dimension, received 0")]
-    NoDimensions,
-    /// The values do not divide into rows.
-    #[error("expected a multiple of {dim} values, received {values}")]
-    Ragged {
-        /// Components per token.
-        dim: usize,
-        /// Values received.
-        values: usize,
-    },
-    /// Query and document have different dimensions.
-    #[error("expected document tokens of {query} dimensions as in the query, received {document}")]
-    Dimensions {
-        /// Components per query token.
-        query: usize,
-        /// Components per document token.
-        document: usize,
-    },
-    /// Offsets must start at 0, never fall, and end at the number of tokens.
-    #[error("expected offsets that rise from 0 to {tokens}, received {offset} at place {place}")]
-    Offsets {
-        /// Tokens in the batch.
-        tokens: usize,
-        /// Place of the first wrong offset.
-        place: usize,
-        /// The offset there, or 0 when there is none.
-        offset: usize,
-    },
-    /// The output holds another number of scores than the batch holds documents.
-    #[error("expected room for {documents} scores, received room for {room}")]
-    Room {
-        /// Documents in the batch.
-        documents: usize,
-        /// Scores the output can hold.
-        room: usize,
-    },
-}
-
-/// A matrix of tokens, one per row, rows contiguous.
-#[derive(Debug, Clone, Copy)]
-pub struct Tokens<'a> {
-    values: &'a [f32],
-    dim: usize,
-}
-
-impl<'a> Tokens<'a> {
-    /// Views `values` as rows of `dim` components.
-    ///
-    /// # Errors
-    /// When `dim` is 0 or does not divide the number of values.
-    pub fn new(values: &'a [f32], dim: usize) -> Result<Self, ShapeError> {
-        if dim == 0 {
-            return Err(ShapeError::NoDimensions);
-        }
-        if !values.len().is_multiple_of(dim) {
-            return Err(ShapeError::Ragged { dim, values: values.len() });
-        }
-        Ok(Self { values, dim })
-    }
-
-    /// Number of tokens.
-    pub fn len(&self) -> usize {
-        self.values.len() / self.dim
-    }
-
-    /// Whether there is no token.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
-    /// Components per token.
-    pub fn dim(&self) -> usize {
-        self.dim
-    }
-}
-
-/// Many documents' tokens in one slice: document `i` holds the tokens `offsets[i]..offsets[i + 1]`.
-#[derive(Debug, Clone, Copy)]
-pub struct TokenBatch<'a> {
-    tokens: Tokens<'a>,
-    offsets: &'a [usize],
-}
-
-impl<'a> TokenBatch<'a> {
-    /// Cuts `tokens` into documents at `offsets` (in tokens; one more offset than documents).
-    ///
-    /// # Errors
-    /// When the offsets do not rise from 0 to the number of tokens.
-    pub fn new(tokens: Tokens<'a>, offsets: &'a [usize]) -> Result<Self, ShapeError> {
-        let wrong = |place: usize| ShapeError::Offsets {
-            tokens: tokens.len(),
-            place,
-            offset: offsets.get(place).copied().unwrap_or(0),
-        };
-        if offsets.first() != Some(&0) {
-            return Err(wrong(0));
-        }
-        if let Some(place) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
-            return Err(wrong(place + 1));
-        }
-        if offsets.last() != Some(&tokens.len()) {
-            return Err(wrong(offsets.len() - 1));
-        }
-        Ok(Self { tokens, offsets })
-    }
-
-    /// Number of documents.
-    pub fn len(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    /// Whether there is no document.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    fn document(&self, i: usize) -> &'a [f32] {
-        &self.tokens.values[self.offsets[i] * self.tokens.dim..self.offsets[i + 1] * self.tokens.dim]
-    }
-}
 
 /// A query packed for MaxSim: rows scaled to unit length and transposed, so that tokens lie in SIMD lanes.
 ///
@@ -173,9 +53,9 @@ impl MaxSimQuery {
 
     /// Packs a query for a chosen instruction set; for tests and measurements.
     pub fn with_kernels(query: Tokens<'_>, kernels: &'static Kernels) -> Self {
-        let (tokens, dim) = (query.len(), query.dim);
+        let (tokens, dim) = (query.len(), query.dim());
         let mut panels = vec![0.0; tokens.next_multiple_of(PANEL) * dim];
-        for (t, row) in query.values.chunks_exact(dim).enumerate() {
+        for (t, row) in query.values().chunks_exact(dim).enumerate() {
             let scale = unit_scale(row);
             for (d, &x) in row.iter().enumerate() {
                 panels[(t / PANEL * dim + d) * PANEL + t % PANEL] = scaled(x, scale);
@@ -191,8 +71,8 @@ impl MaxSimQuery {
     /// # Errors
     /// When the dimensions differ.
     pub fn score(&self, document: Tokens<'_>) -> Result<f32, ShapeError> {
-        self.check(document.dim)?;
-        Ok(self.score_unit(document.values, &mut self.scratch()))
+        self.check(document.dim())?;
+        Ok(self.score_unit(document.values(), &mut self.scratch()))
     }
 
     /// MaxSim with a document whose rows have any length; they are scaled on the way.
@@ -200,11 +80,11 @@ impl MaxSimQuery {
     /// # Errors
     /// When the dimensions differ.
     pub fn score_raw(&self, document: Tokens<'_>) -> Result<f32, ShapeError> {
-        self.check(document.dim)?;
+        self.check(document.dim())?;
         let mut best = self.scratch();
         best.fill(f32::NEG_INFINITY);
         let mut unit = vec![0.0; RAW_ROWS.min(document.len()) * self.dim];
-        for rows in document.values.chunks(RAW_ROWS * self.dim) {
+        for rows in document.values().chunks(RAW_ROWS * self.dim) {
             let unit = &mut unit[..rows.len()];
             unit.copy_from_slice(rows);
             normalize(unit, self.dim);
@@ -226,7 +106,7 @@ impl MaxSimQuery {
         threads: NonZeroUsize,
         scores: &mut [f32],
     ) -> Result<(), ShapeError> {
-        self.check(batch.tokens.dim)?;
+        self.check(batch.dim())?;
         if scores.len() != batch.len() {
             return Err(ShapeError::Room { documents: batch.len(), room: scores.len() });
         }
@@ -305,4 +185,80 @@ fn unit_scale(row: &[f32]) -> f64 {
 
 fn scaled(x: f32, scale: f64) -> f32 {
     if scale == 0.0 { 0.0 } else { (f64::from(x) * scale) as f32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(query: &[f32], document: &[f32], dim: usize) -> f32 {
+        let tokens = |values| Tokens::new(values, dim).unwrap();
+        MaxSimQuery::new(tokens(query)).score_raw(tokens(document)).unwrap()
+    }
+
+    #[test]
+    fn the_mean_is_over_query_tokens_only() {
+        let (short, long) = ([3.0, 0.0], [1.0, 0.0, 0.0, 2.0]);
+        assert_eq!(score(&short, &long, 2), 1.0);
+        assert_eq!(score(&long, &short, 2), 0.5);
+    }
+
+    #[test]
+    fn nothing_scores_zero() {
+        assert_eq!(score(&[], &[1.0, 0.0], 2), 0.0);
+        assert_eq!(score(&[1.0, 0.0], &[], 2), 0.0);
+        assert_eq!(score(&[], &[], 2), 0.0);
+    }
+
+    #[test]
+    fn opposite_tokens_score_minus_one() {
+        assert_eq!(score(&[0.0, 4.0], &[0.0, -0.5], 2), -1.0);
+    }
+
+    #[test]
+    fn a_token_without_direction_has_cosine_zero() {
+        assert_eq!(score(&[0.0, 0.0, 1.0, 0.0], &[2.0, 0.0], 2), 0.5);
+        assert_eq!(score(&[1.0, 0.0], &[0.0, 0.0], 2), 0.0);
+        for broken in [f32::NAN, f32::INFINITY] {
+            assert_eq!(score(&[broken, 1.0], &[1.0, 1.0], 2), 0.0);
+            assert_eq!(score(&[1.0, 0.0], &[broken, 1.0, 1.0, 0.0], 2), 1.0);
+        }
+    }
+
+    #[test]
+    fn lengths_beyond_the_range_of_their_squares_still_have_a_direction() {
+        for scale in [f32::MAX, f32::MIN_POSITIVE, 1e-42] {
+            assert_eq!(score(&[scale, 0.0], &[scale, 0.0, 0.0, scale], 2), 1.0);
+        }
+    }
+
+    #[test]
+    fn a_nan_among_stored_rows_never_wins() {
+        for kernels in Kernels::available() {
+            let query = MaxSimQuery::with_kernels(Tokens::new(&[1.0, 0.0], 2).unwrap(), kernels);
+            let mut document = vec![f32::NAN; 2 * 14];
+            assert_eq!(query.score(Tokens::new(&document, 2).unwrap()), Ok(0.0), "{}", kernels.isa());
+            document[10..12].copy_from_slice(&[0.6, 0.8]);
+            assert_eq!(query.score(Tokens::new(&document, 2).unwrap()), Ok(0.6), "{}", kernels.isa());
+        }
+    }
+
+    #[test]
+    fn dimensions_must_agree() {
+        let query = MaxSimQuery::new(Tokens::new(&[1.0, 0.0], 2).unwrap());
+        let refusal = Err(ShapeError::Dimensions { query: 2, document: 1 });
+        assert_eq!(query.score(Tokens::new(&[1.0], 1).unwrap()), refusal);
+        assert_eq!(query.score_raw(Tokens::new(&[1.0], 1).unwrap()), refusal);
+    }
+
+    #[test]
+    fn a_batch_needs_room_for_its_scores() {
+        let query = MaxSimQuery::new(Tokens::new(&[1.0, 0.0], 2).unwrap());
+        let batch = TokenBatch::new(Tokens::new(&[1.0, 0.0], 2).unwrap(), &[0, 1, 1]).unwrap();
+        let mut scores = [7.0; 3];
+        let refusal = ShapeError::Room { documents: 2, room: 3 };
+        assert_eq!(query.score_batch(&batch, NonZeroUsize::MIN, &mut scores), Err(refusal));
+        query.score_batch(&batch, NonZeroUsize::MIN, &mut scores[..2]).unwrap();
+        assert_eq!(scores, [1.0, 0.0, 7.0]);
+    }
 }

@@ -6,8 +6,8 @@
 
 use crate::maxsim::PANEL;
 
-/// Partial sums kept by [`dot`]: element `i` goes to lane `i % 64`.
-pub(crate) const LANES: usize = 64;
+/// Partial sums kept by [`dot`]: element `i` goes to lane `i % 32`.
+const LANES: usize = 32;
 
 /// [`dot`] of the query with each row.
 pub(crate) fn dots(query: &[f32], rows: &[f32], out: &mut [f32]) {
@@ -82,7 +82,7 @@ fn add_products(lanes: &mut [f32; LANES], a: &[f32; LANES], b: &[f32; LANES]) {
 
 /// A tail shorter than `N`, filled up with zeros.
 #[inline(always)]
-pub(crate) fn padded<T: Copy + Default, const N: usize>(tail: &[T]) -> [T; N] {
+fn padded<T: Copy + Default, const N: usize>(tail: &[T]) -> [T; N] {
     let mut block = [T::default(); N];
     block[..tail.len()].copy_from_slice(tail);
     block

@@ -8,6 +8,9 @@
 /// Scores tested together against the bar.
 const BLOCK: usize = 32;
 
+/// The key of +∞; keys above belong to NaN.
+const CEILING: i32 = 0x7f80_0000;
+
 /// One of the best scores: its place in the input, and itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
@@ -50,9 +53,6 @@ struct Shortlist {
     /// Keys below are of no use; it starts at −∞, which shuts out negative NaN.
     bar: i32,
 }
-
-/// The key of +∞; keys above belong to NaN.
-const CEILING: i32 = 0x7f80_0000;
 
 impl Shortlist {
     fn new(k: usize) -> Self {
@@ -100,7 +100,7 @@ impl Shortlist {
     }
 }
 
-#[inline(always)]
+#[inline]
 fn pack(key: i32, index: usize) -> u64 {
     let key = key.cast_unsigned() ^ (1 << 31);
     u64::from(key) << 32 | u64::from(!(index as u32))
@@ -108,4 +108,49 @@ fn pack(key: i32, index: usize) -> u64 {
 
 fn unpack_key(packed: u64) -> i32 {
     (((packed >> 32) as u32) ^ (1 << 31)).cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn indices(scores: &[f32], k: usize) -> Vec<u32> {
+        select(scores, k).into_iter().map(|scored| scored.index).collect()
+    }
+
+    #[test]
+    fn equal_scores_keep_the_order_of_their_places() {
+        assert_eq!(indices(&[0.5, 1.0, 0.5, 1.0], 3), [1, 3, 0]);
+        assert_eq!(indices(&vec![0.0; 5000], 3), [0, 1, 2]);
+    }
+
+    #[test]
+    fn the_order_is_total() {
+        assert_eq!(indices(&[-0.0, 0.0, f32::NEG_INFINITY, f32::INFINITY, -1.0], 9), [3, 1, 0, 4, 2]);
+    }
+
+    #[test]
+    fn nan_is_never_chosen() {
+        assert_eq!(indices(&[f32::NAN, 1.0, -f32::NAN], 3), [1]);
+        assert_eq!(indices(&[f32::NAN; 300], 3), []);
+    }
+
+    #[test]
+    fn nothing_is_asked_or_offered() {
+        assert_eq!(indices(&[1.0], 0), []);
+        assert_eq!(indices(&[], 7), []);
+    }
+
+    #[test]
+    fn a_shortlist_full_of_infinities_takes_no_more() {
+        let mut scores = vec![f32::INFINITY; 3000];
+        scores[1] = f32::NAN;
+        assert_eq!(indices(&scores, 3), [0, 2, 3]);
+    }
+
+    #[test]
+    fn rising_scores_are_cut_again_and_again() {
+        let scores: Vec<f32> = (0..10_000_u16).map(f32::from).collect();
+        assert_eq!(indices(&scores, 2), [9999, 9998]);
+    }
 }

@@ -1,4 +1,4 @@
-//! maxsim-cpu from PyPI, in a child process that runs once per line we send.
+//! The package `maxsim-cpu`, in a child process that runs once per line we send.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -28,7 +28,8 @@ impl Peer {
             .ok()?;
         let (input, output) = (child.stdin.take()?, BufReader::new(child.stdout.take()?));
         let mut peer = Self { child, input, output, version: String::new() };
-        peer.version = peer.line()?.strip_prefix("ready ")?.to_owned();
+        let version = peer.line()?.strip_prefix("ready ")?.to_owned();
+        peer.version = version;
         Some(peer)
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn noise(count: usize) -> impl Iterator<Item = u32> {
     .take(count)
 }
 
-/// Reading alone: the ceiling of every scan below.
+/// Reading in a plain loop: what a scan that waits for memory can be expected to reach, give or take the prefetcher.
 fn memory(values: &[f32]) {
     let mut contenders = [Contender::new("read and add", || {
         let sum = |part: &[f32]| part.iter().fold(0_u32, |sum, x| sum.wrapping_add(x.to_bits()));

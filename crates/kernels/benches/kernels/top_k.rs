@@ -19,7 +19,7 @@ pub(crate) fn report() {
     for k in [10, 100, 500] {
         let mut contenders = variants(|kernels| move || drop(black_box(kernels.top_k(scores, k))));
         contenders.push(Contender::new("select_nth_unstable, then sort", || {
-            drop(black_box(by_selection(scores, k)))
+            drop(black_box(by_selection(scores, k)));
         }));
         contenders.push(Contender::new("binary heap", || drop(black_box(by_heap(scores, k)))));
         race::race(&mut contenders, TURNS);
