@@ -138,6 +138,21 @@ impl From<Problem> for Failure {
     }
 }
 
+/// Prints what is wrong with the command line, or the help that was asked for.
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    let mut paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
+    let message = paragraphs.next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
+    let tip = paragraphs.find_map(|part| part.strip_prefix("tip: ").map(str::to_owned));
+    let hint = tip.unwrap_or_else(|| "`--help` shows what the command takes".to_owned());
+    report(&Problem::Argument { code: Code::Usage, message, hint })
+}
+
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 

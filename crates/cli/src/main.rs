@@ -20,7 +20,10 @@ use args::{Cli, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::report_usage(&error),
+    };
     let done = match &cli.command {
         Command::Demo(args) => demo::run(args),
         Command::Fuse(args) => fuse::run(args),

@@ -1,4 +1,5 @@
 //! The reference pages are generated from the code. A stale page fails here; `UPDATE_REFERENCE=1 cargo test` writes it anew.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use mainstem_core::{Code, Fault, PipelineSpec};
 use serde_json::Value;
 
 fn page(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
 }
 
 #[track_caller]
@@ -19,7 +20,7 @@ fn check(name: &str, expected: &str) {
         std::fs::write(&path, expected).unwrap();
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == expected, "docs/reference/{name} is stale: run `UPDATE_REFERENCE=1 cargo test --test reference`");
+    assert!(found == expected, "docs/{name} is stale: run `UPDATE_REFERENCE=1 cargo test --test reference`");
 }
 
 fn help(command: &[&str]) -> String {
@@ -42,7 +43,25 @@ fn command_line() {
         let name = [&["mainstem"], command].concat().join(" ");
         let _ = write!(out, "\n## `{name}`\n\n```text\n{}```\n", help(command));
     }
-    check("cli.md", &out);
+    check("reference/cli.md", &out);
+}
+
+/// The picture in the README: a real search, as a terminal shows it.
+#[test]
+fn picture() {
+    let output = Command::new(env!("CARGO_BIN_EXE_mainstem"))
+        .args(["fuse", "recipes/first-look/search.json", "--explain", "--top", "2"])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .env_remove("NO_COLOR")
+        .env("CLICOLOR_FORCE", "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let command = "$ mainstem fuse recipes/first-look/search.json --explain --top 2\n\n";
+    check(
+        "images/explain.svg",
+        &anstyle_svg::Term::new().render_svg(&(command.to_owned() + text.trim_end() + "\n")),
+    );
 }
 
 #[test]
@@ -58,9 +77,10 @@ fn errors() {
             Fault::Environment => "the operator",
             Fault::Mainstem => "the developers",
         };
-        let _ = writeln!(out, "| `{}` | {} | {who} | {} |", code.as_str(), code.summary(), code.http_status());
+        let _ =
+            writeln!(out, "| `{}` | {} | {who} | {} |", code.as_str(), code.summary(), code.http_status());
     }
-    check("errors.md", &out);
+    check("reference/errors.md", &out);
 }
 
 #[test]
@@ -76,7 +96,7 @@ fn pipeline() {
         let (definition, suffix) = definition_of(&schema, stage);
         section(&mut out, &format!("pipeline.{stage}{suffix}"), definition, &schema);
     }
-    check("pipeline.md", &out);
+    check("reference/pipeline.md", &out);
 }
 
 /// The definition that a property of the pipeline refers to, and how its path goes on.
@@ -94,7 +114,10 @@ fn definition_of<'a>(schema: &'a Value, property: &str) -> (&'a Value, &'static 
 
 fn section(out: &mut String, name: &str, definition: &Value, schema: &Value) {
     let description = definition["description"].as_str().unwrap_or_default().replace('\n', " ");
-    let _ = write!(out, "\n## `{name}`\n\n{description}\n\n| option | takes | default | meaning |\n|---|---|---|---|\n");
+    let _ = write!(
+        out,
+        "\n## `{name}`\n\n{description}\n\n| option | takes | default | meaning |\n|---|---|---|---|\n"
+    );
     for (option, property) in definition["properties"].as_object().unwrap() {
         let meaning = property["description"].as_str().unwrap_or_default().replace('\n', " ");
         let default = match &property["default"] {
@@ -120,7 +143,9 @@ fn takes(property: &Value, schema: &Value) -> String {
         return names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     }
     let kinds = match &property["type"] {
-        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect(),
+        Value::Array(kinds) => {
+            kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect()
+        }
         kind => vec![kind.as_str().unwrap_or("any")],
     };
     let word = |kind: &str| match kind {

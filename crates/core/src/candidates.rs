@@ -4,14 +4,19 @@
 //! settings (a replay, a tuner) hashes nothing. Lists can only be made here, and so they are sorted, unique and finite
 //! by construction.
 
+mod interner;
+mod list;
+
 use std::fmt::Display;
 use std::hash::Hash;
 
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use crate::error::Error;
 use crate::leg::{Bounds, Direction, Leg, LegState, checked_weight, is_sane};
+use interner::Interner;
+
+pub use list::RankedList;
 
 /// What can name an item: a string, a number, anything that is ordered, hashable and printable.
 pub trait Id: Clone + Eq + Ord + Hash + Display {}
@@ -27,82 +32,6 @@ pub enum NonFinite {
     Refuse,
     /// Drop the item and count it: for a live leg, which must not break the answer.
     Drop,
-}
-
-/// One leg's answer: best first, each item once, all scores finite.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RankedList {
-    leg: Leg,
-    slots: Vec<Slot>,
-    /// Similarities in list order; NaN stands for "no score".
-    scores: Vec<f64>,
-    repeated: usize,
-    dropped: usize,
-}
-
-impl RankedList {
-    /// What is known about the leg.
-    pub fn leg(&self) -> &Leg {
-        &self.leg
-    }
-
-    /// The items, best first.
-    pub fn slots(&self) -> &[Slot] {
-        &self.slots
-    }
-
-    /// How many items the list holds.
-    pub fn len(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// Whether the leg returned nothing.
-    pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
-    }
-
-    /// The score at a place (from 0) as the leg gave it, if it gave one.
-    pub fn score(&self, place: usize) -> Option<f64> {
-        let similarity = self.scores[place];
-        (!similarity.is_nan()).then_some(match self.leg.direction {
-            Direction::Similarity => similarity,
-            Direction::Distance => -similarity,
-        })
-    }
-
-    /// The score at a place with "larger is better" for every leg; NaN where there is none.
-    pub(crate) fn similarities(&self) -> &[f64] {
-        &self.scores
-    }
-
-    /// How many repeated ids were passed over.
-    pub fn repeated(&self) -> usize {
-        self.repeated
-    }
-
-    /// How many items were dropped because their score was NaN or infinite.
-    pub fn dropped(&self) -> usize {
-        self.dropped
-    }
-
-    /// The same list over other slots; `None` drops the item. A slot that comes twice keeps its first place.
-    pub(crate) fn relabel(&self, mut slot_of: impl FnMut(usize, Slot) -> Option<Slot>) -> Self {
-        let mut seen = FxHashSet::default();
-        let mut list = Self { slots: Vec::new(), scores: Vec::new(), ..self.clone() };
-        for (place, (&slot, &score)) in self.slots.iter().zip(&self.scores).enumerate() {
-            if let Some(slot) = slot_of(place, slot).filter(|slot| seen.insert(*slot)) {
-                list.slots.push(slot);
-                list.scores.push(score);
-            }
-        }
-        list
-    }
-
-    /// The same leg with other items, which must be sorted, unique and finite already.
-    pub(crate) fn with_items(&self, items: impl IntoIterator<Item = (Slot, f64)>) -> Self {
-        let (slots, scores) = items.into_iter().unzip();
-        Self { slots, scores, ..self.clone() }
-    }
 }
 
 /// All items of one search with the ranked lists over them.
@@ -121,13 +50,13 @@ impl RankedList {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Candidates<I> {
-    ids: IndexSet<I, FxBuildHasher>,
+    ids: Interner<I>,
     lists: Vec<RankedList>,
 }
 
 impl<I> Default for Candidates<I> {
     fn default() -> Self {
-        Self { ids: IndexSet::default(), lists: Vec::new() }
+        Self { ids: Interner::default(), lists: Vec::new() }
     }
 }
 
@@ -171,37 +100,29 @@ impl<I: Id> Candidates<I> {
         if self.lists.iter().any(|list| list.leg.name == leg.name && list.leg.variant == leg.variant) {
             return Err(Error::Duplicate { what: "list", name: leg.name });
         }
-        let mut entries = Vec::new();
-        let mut dropped = 0;
+        let items = items.into_iter();
+        let room = items.size_hint().0;
+        self.ids.reserve(room);
+        let mut list = RankedList::with_room(leg, room);
         for (id, score) in items {
             match score {
-                Some(score) if !is_sane(score) && non_finite == NonFinite::Drop => dropped += 1,
+                Some(score) if !is_sane(score) && non_finite == NonFinite::Drop => list.dropped += 1,
                 Some(score) if !is_sane(score) => {
-                    return Err(Error::NonFinite { list: leg.name, id: id.to_string(), score });
+                    return Err(Error::NonFinite { list: list.leg.name, id: id.to_string(), score });
                 }
                 _ => {
-                    let slot = self.ids.insert_full(id).0 as Slot;
-                    entries.push((slot, similarity(score, leg.direction)));
+                    list.slots.push(self.ids.intern(id));
+                    list.scores.push(similarity(score, list.leg.direction));
                 }
             }
         }
-        sort_scored(&mut entries);
-        self.push(leg, entries, dropped);
-        Ok(())
-    }
-
-    fn push(&mut self, mut leg: Leg, entries: Vec<(Slot, f64)>, dropped: usize) {
-        let mut seen = vec![false; self.ids.len()];
-        let given = entries.len();
-        let (slots, scores): (Vec<_>, Vec<_>) = entries
-            .into_iter()
-            .filter(|(slot, _)| !std::mem::replace(&mut seen[*slot as usize], true))
-            .unzip();
-        if slots.is_empty() && leg.state == LegState::Ok {
-            leg.state = LegState::Empty;
+        list.sort();
+        list.drop_repeated(self.ids.ids().len());
+        if list.is_empty() && list.leg.state == LegState::Ok {
+            list.leg.state = LegState::Empty;
         }
-        let repeated = given - slots.len();
-        self.lists.push(RankedList { leg, slots, scores, repeated, dropped });
+        self.lists.push(list);
+        Ok(())
     }
 
     /// The id in a slot.
@@ -209,29 +130,29 @@ impl<I: Id> Candidates<I> {
     /// # Panics
     /// When the slot is not of these candidates.
     pub fn id(&self, slot: Slot) -> &I {
-        &self.ids[slot as usize]
+        &self.ids.ids()[slot as usize]
     }
 
     /// The slot of an id, if some list holds it.
     pub fn slot(&self, id: &I) -> Option<Slot> {
-        self.ids.get_index_of(id).map(|index| index as Slot)
+        self.ids.slot(id)
     }
 
     /// The slot of an id, made if it is new.
     pub(crate) fn intern(&mut self, id: I) -> Slot {
-        self.ids.insert_full(id).0 as Slot
+        self.ids.intern(id)
     }
 }
 
 impl<I> Candidates<I> {
     /// How many different items there are.
     pub fn len(&self) -> usize {
-        self.ids.len()
+        self.ids.ids().len()
     }
 
     /// Whether there is no item at all.
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.ids.ids().is_empty()
     }
 
     /// The lists, in the order they were added.
@@ -262,7 +183,9 @@ impl<I> Candidates<I> {
             if by_name { leg.name == name } else { leg.source == name }
         };
         if !self.lists.iter().any(|list| meant(&list.leg)) {
-            let known = self.lists.iter().map(|list| list.leg.name.as_str());
+            let names = self.lists.iter().map(|list| list.leg.name.as_str());
+            let sources = self.lists.iter().map(|list| list.leg.source.as_str());
+            let known: IndexSet<&str> = names.chain(sources).collect();
             return Err(Error::unknown("list or source", name, known));
         }
         self.lists.iter_mut().filter(|list| meant(&list.leg)).for_each(|list| change(&mut list.leg));
@@ -276,6 +199,11 @@ impl<I> Candidates<I> {
         }
     }
 
+    /// The list that was added last.
+    pub(crate) fn last_mut(&mut self) -> Option<&mut RankedList> {
+        self.lists.last_mut()
+    }
+
     /// Replaces the lists by others over the same items.
     pub(crate) fn set_lists(&mut self, lists: Vec<RankedList>) {
         self.lists = lists;
@@ -287,19 +215,6 @@ fn similarity(score: Option<f64>, direction: Direction) -> f64 {
         (None, _) => f64::NAN,
         (Some(score), Direction::Similarity) => score,
         (Some(score), Direction::Distance) => -score,
-    }
-}
-
-/// Sorts the scored entries by score among the places that scored entries hold.
-fn sort_scored(entries: &mut [(Slot, f64)]) {
-    if entries.is_sorted_by(|a, b| a.1 >= b.1) {
-        return;
-    }
-    let places: Vec<usize> = (0..entries.len()).filter(|&place| !entries[place].1.is_nan()).collect();
-    let mut scored: Vec<_> = places.iter().map(|&place| entries[place]).collect();
-    scored.sort_by(|a, b| b.1.total_cmp(&a.1));
-    for (place, entry) in places.into_iter().zip(scored) {
-        entries[place] = entry;
     }
 }
 

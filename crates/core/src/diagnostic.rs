@@ -59,6 +59,7 @@ codes! {
     Unknown = "E0204", Caller, 400, "a name is not known here";
     Conflict = "E0205", Caller, 400, "two settings contradict each other";
     Missing = "E0206", Caller, 400, "something that is needed was not given";
+    Usage = "E0207", Caller, 400, "the command line is wrong";
     Io = "E0301", Environment, 503, "a file could not be read or written";
     Internal = "E0901", Mainstem, 500, "a promise inside Mainstem was broken";
 }

@@ -7,7 +7,8 @@
 //! λ is the weight of relevance: 1 keeps the order, 0 looks at diversity alone; the default is 0.7. (OpenSearch and Qdrant
 //! count the other way round.) Relevance is in \[0, 1\]; similarity is the cosine of dense vectors where both hits have one, and the
 //! Jaccard overlap of their words otherwise, so that hits without a vector are never lost. The value at which a hit was chosen
-//! becomes its score; it falls from pick to pick, and ties go to the earlier hit.
+//! becomes its score, and ties go to the earlier hit. From the second pick on it never rises; the first has nothing to be
+//! like, so that a second one whose cosine to it is negative can have the greater value.
 //!
 //! **Source.** J. Carbonell, J. Goldstein: *The use of MMR, diversity-based reranking for reordering documents and producing
 //! summaries*, SIGIR 1998.

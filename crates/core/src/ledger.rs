@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::fuse::condorcet::points;
-use crate::fuse::rsf;
+use crate::fuse::{rsf, tally};
 
 /// What one list gave a hit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -74,7 +74,7 @@ impl Rule {
         match self {
             Self::Sum => sum(),
             Self::Mean { divisor } => sum() / divisor,
-            Self::Scaled { factor } => sum() * factor,
+            Self::Scaled { factor } => tally::scaled(sum(), *factor),
             Self::SumTimesLists { holders } => sum() * f64::from(*holders),
             Self::Max => lists.iter().map(|list| list.contribution).fold(f64::NEG_INFINITY, f64::max),
             Self::Variants { divisors, .. } => across_variants(lists, divisors),
@@ -243,7 +243,7 @@ pub enum Reranking {
         #[serde(flatten)]
         unit: Unit,
     },
-    /// The reranker did not score it: below all that it did, in the fused order.
+    /// The reranker did not score it: below all that it did, in the fused order, `floor · fused / 2`.
     Below {
         /// The least score that the reranker's stage gave.
         floor: f64,
@@ -256,7 +256,7 @@ impl Reranking {
         match self {
             Self::Blend { alpha, raw, unit } => alpha * unit.of(*raw) + (1.0 - alpha) * fused,
             Self::Replace { raw, unit } => unit.of(*raw),
-            Self::Below { floor } => floor * fused,
+            Self::Below { floor } => floor * fused / 2.0,
         }
     }
 }

@@ -56,9 +56,21 @@ pub(crate) fn json(error: &serde_json::Error) -> Error {
     parsed
 }
 
+/// What readers call types, and what people do.
+const PLAIN: [(&str, &str); 5] = [
+    ("expected f64", "expected a number"),
+    ("expected f32", "expected a number"),
+    ("expected usize", "expected a whole number"),
+    ("expected u32", "expected a whole number"),
+    ("expected i64", "expected a whole number"),
+];
+
 /// What a reader said, with code and hint if one of our own checks spoke.
 pub(crate) fn parse(text: &str, place: Place) -> Error {
-    let said = Said::new(text);
+    let mut said = Said::new(text);
+    for (rust, plain) in PLAIN {
+        said.message = said.message.replace(rust, plain);
+    }
     let hint = said.hint.or_else(|| near_miss(&said.message));
     Error::Parse { message: said.message, code: said.code.unwrap_or(Code::Syntax), hint, place }
 }

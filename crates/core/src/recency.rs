@@ -177,19 +177,21 @@ pub struct RecencyTable {
 }
 
 impl RecencyTable {
-    /// Checks the rules. `kind_of` gives the kind of a source, whose defaults fill what a rule leaves out.
+    /// Checks the rules of these sources. A source's kind decides what its rule leaves out, also where the rule is that of `*`.
     ///
     /// # Errors
     /// When a rule is out of range.
     pub fn new<'a>(
         specs: &IndexMap<String, RecencySpec>,
-        kind_of: impl Fn(&str) -> Option<&'a str>,
+        sources: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self, Error> {
-        let checked = specs.iter().map(|(source, spec)| {
-            let kind = kind_of(source).unwrap_or(source);
-            Ok((source.clone(), spec.check(kind)?))
-        });
-        Ok(Self { rules: checked.collect::<Result<_, Error>>()? })
+        let mut rules = IndexMap::new();
+        for (source, kind) in sources {
+            if let Some(spec) = specs.get(source).or_else(|| specs.get("*")) {
+                rules.insert(source.to_owned(), spec.check(kind)?);
+            }
+        }
+        Ok(Self { rules })
     }
 
     /// Whether any rule can change a score.
@@ -209,12 +211,7 @@ impl RecencyTable {
 
     /// The rule of a source.
     pub fn of(&self, source: &str) -> Option<&Recency> {
-        self.rules.get(source).or_else(|| self.rules.get("*")).filter(|rule| rule.is_active())
-    }
-
-    /// The sources that have a rule of their own.
-    pub(crate) fn named(&self) -> impl Iterator<Item = &str> {
-        self.rules.keys().map(String::as_str).filter(|source| *source != "*")
+        self.rules.get(source).filter(|rule| rule.is_active())
     }
 }
 
@@ -264,6 +261,15 @@ mod tests {
         assert_eq!(rule("linear"), decay(14.0, 0.4));
         assert_eq!(rule("notion"), decay(30.0, 0.2));
         assert_eq!(rule("wiki"), decay(14.0, 0.3));
+    }
+
+    #[test]
+    fn the_rule_for_all_others_takes_the_defaults_of_each_kind() {
+        let specs = [("*".to_owned(), RecencySpec::default())].into_iter().collect();
+        let table = RecencyTable::new(&specs, [("chat", "slack"), ("pages", "wiki")]).unwrap();
+        assert_eq!(table.of("chat"), Some(&decay(7.0, 0.6)));
+        assert_eq!(table.of("pages"), Some(&decay(14.0, 0.3)));
+        assert_eq!(table.of("absent"), None);
     }
 
     #[test]

@@ -43,6 +43,9 @@ impl Replay {
     pub fn from_json(bytes: &[u8]) -> Result<Self, Error> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error.valid_up_to()))?;
+        if text.trim_start().starts_with('[') {
+            return Err(not_an_object());
+        }
         let request: read::Request = serde_json::from_str(text)
             .map_err(|error| non_finite::named(text, &error).unwrap_or_else(|| located::json(&error)))?;
         request.into_replay()
@@ -62,6 +65,16 @@ impl Replay {
     /// Never in practice: only when a field of an item is no JSON.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string_pretty(&write::Written::of(self))
+    }
+}
+
+/// The reader would take a list for an object without names.
+fn not_an_object() -> Error {
+    Error::Parse {
+        message: "the text is a list, expected an object with `lists` or `variants`".into(),
+        code: Code::Syntax,
+        hint: Some("give `{\"lists\": [{\"name\": \"bm25\", \"items\": […]}]}`".into()),
+        place: Place::line(1),
     }
 }
 

@@ -83,7 +83,7 @@ pub(crate) fn nonsense(verdict: &Verdict, asked: impl Fn(&str) -> bool) -> Optio
             if !is_sane(*score) {
                 Some(format!("the reranker gave `{id}` the score {score}"))
             } else if !asked(id) {
-                Some(format!("the reranker scored `{id}`, which it was not asked about"))
+                Some("the reranker scored an item that it was not asked about".into())
             } else {
                 None
             }

@@ -192,7 +192,10 @@ impl Serialize for Days {
 impl<'de> Deserialize<'de> for Days {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged)]
+        #[serde(
+            untagged,
+            expecting = "expected a time span: a number of days, or text such as `12h` or `30d`"
+        )]
         enum Form {
             Number(f64),
             Text(String),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 use mainstem_core::answer::{Fate, Why};
 use mainstem_core::ledger::{Absorbed, Contribution, Freshness, Reranking, Rule, Sameness, Scope, Unit};
 use mainstem_core::{Answer, Hit, Step};
@@ -12,6 +12,7 @@ use super::render;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
+const AMOUNT: Style = AnsiColor::Green.on_default();
 
 /// Every hit with its account.
 pub(super) fn answer(answer: &Answer) -> String {
@@ -22,7 +23,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         let _ = writeln!(out, "route: {fired}\n");
     }
     for hit in &answer.hits {
-        explain_hit(&mut out, hit, &answer.status.formula);
+        self::hit(&mut out, hit, &answer.status.formula);
         out.push('\n');
     }
     out
@@ -36,7 +37,8 @@ pub(super) fn by_query(answers: &[(String, Answer)], explain: impl Fn(&Answer) -
     answers.iter().map(section).collect::<Vec<_>>().join("\n")
 }
 
-fn explain_hit(out: &mut String, hit: &Hit, formula: &str) {
+/// One hit with its account.
+pub(crate) fn hit(out: &mut String, hit: &Hit, formula: &str) {
     let title = render::title(hit).map(|title| format!("  {FAINT}{title}{FAINT:#}")).unwrap_or_default();
     let _ = writeln!(out, "{STRONG}{}. {}{STRONG:#}  {:.6}{title}", hit.rank, hit.id, hit.score);
     let mut before = 0.0;
@@ -52,12 +54,17 @@ fn explain_hit(out: &mut String, hit: &Hit, formula: &str) {
 fn explain_step(out: &mut String, step: &Step, before: f64, formula: &str) {
     let _ = match step {
         Step::Aggregate { method, chunks } => {
-            writeln!(out, "   aggregate: {method} of {} chunks ({})", chunks.len(), chunks.join(", "))
+            writeln!(
+                out,
+                "   aggregate: {method} of {} ({})",
+                render::count(chunks.len(), "chunk"),
+                chunks.join(", ")
+            )
         }
         Step::Collapse { scope, absorbed } => writeln!(out, "   {}", collapsed(*scope, absorbed)),
         Step::Fuse { method, rule, lists, score } => {
             let _ = writeln!(out, "   {method}: {formula}");
-            contributions(out, lists);
+            contributions(out, lists, rule);
             writeln!(out, "     {}= {score:.6}", rule_words(rule))
         }
         Step::Rerank { fused, reranking, score } => {
@@ -78,26 +85,33 @@ fn explain_step(out: &mut String, step: &Step, before: f64, formula: &str) {
     };
 }
 
-/// One line for each list: rank, score, normalised score, weight, contribution.
-fn contributions(out: &mut String, lists: &[Contribution]) {
+/// One line for each list: rank, score, normalised score, weight, contribution, in columns.
+fn contributions(out: &mut String, lists: &[Contribution], rule: &Rule) {
     let several = lists.iter().any(|list| list.variant > 0);
-    let name = |list: &Contribution| {
-        if several { format!("{} (variant {})", list.list, list.variant + 1) } else { list.list.clone() }
-    };
-    let width = lists.iter().map(|list| name(list).width()).max().unwrap_or(0);
-    for list in lists {
-        let name = name(list);
-        let pad = " ".repeat(width - name.width());
-        let rank = list.rank.map_or("absent".to_owned(), |rank| format!("rank {rank}"));
-        let score = list.score.map_or("–".to_owned(), |score| format!("{score}"));
-        let value = list.value.map(|value| format!("  value {value:.4}")).unwrap_or_default();
-        let weight = list.weight;
-        let _ = writeln!(
-            out,
-            "     {name}{pad}  {rank:<9}  score {score:<10}{value}  weight {weight}  {:+.6}",
-            list.contribution
-        );
+    let rows: Vec<_> = lists.iter().map(|list| cells(list, several, rule)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
+    let widths: Vec<_> = (0..COLUMNS).map(width).collect();
+    for row in &rows {
+        let padded = row.iter().zip(&widths).filter(|(_, width)| **width > 0);
+        let padded = padded.map(|(cell, width)| format!("{cell}{}", " ".repeat(width - cell.width())));
+        let _ = writeln!(out, "     {}", padded.collect::<Vec<_>>().join("   ").trim_end());
     }
+}
+
+const COLUMNS: usize = 6;
+
+fn cells(list: &Contribution, several: bool, rule: &Rule) -> [String; COLUMNS] {
+    let variant = if several { format!(" (variant {})", list.variant + 1) } else { String::new() };
+    // A comparison of pairs does not add up what each list gives.
+    let amount = Some(list.contribution).filter(|_| !matches!(rule, Rule::Pairwise { .. }));
+    [
+        format!("{}{variant}", list.list),
+        list.rank.map_or("absent".to_owned(), |rank| format!("rank {rank}")),
+        list.score.map_or("no score".to_owned(), |score| format!("score {score}")),
+        list.value.map(|value| format!("value {value:.4}")).unwrap_or_default(),
+        format!("weight {}", list.weight),
+        amount.map(|amount| format!("{AMOUNT}{amount:+.6}{AMOUNT:#}")).unwrap_or_default(),
+    ]
 }
 
 fn rule_words(rule: &Rule) -> String {
@@ -138,7 +152,9 @@ fn rerank_words(fused: Unit, reranking: &Reranking, before: f64) -> String {
             format!("{alpha} × {:.4} (reranker) + {:.2} × {fused:.4} (fused)", unit.of(*raw), 1.0 - alpha)
         }
         Reranking::Replace { raw, .. } => format!("the reranker's {raw}"),
-        Reranking::Below { floor } => format!("not scored, below those that were: {floor:.4} × {fused:.4}"),
+        Reranking::Below { floor } => {
+            format!("not scored, below those that were: {floor:.4} × {fused:.4} / 2")
+        }
     }
 }
 

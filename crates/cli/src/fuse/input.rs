@@ -42,7 +42,7 @@ pub(super) fn read(files: &[String]) -> Result<Input, Problem> {
     let mut runs = Vec::with_capacity(files.len());
     for file in files {
         let mut reader = open(file)?;
-        if starts_with_brace(reader.as_mut()).map_err(|source| unreadable(file, source))? {
+        if starts_with_bracket(reader.as_mut()).map_err(|source| unreadable(file, source))? {
             if files.len() > 1 {
                 let message = format!(
                     "`{file}` is JSON, which holds all lists, expected it alone; received {} files",
@@ -78,11 +78,11 @@ fn unreadable(file: &str, source: io::Error) -> Problem {
     Problem::Read { place: Place::default().in_file(shown(file)), source }
 }
 
-/// Whether the input looks like JSON. Looks at its first buffer only, and takes nothing from it.
-fn starts_with_brace(reader: &mut dyn BufRead) -> io::Result<bool> {
+/// Whether the input looks like JSON: no run begins with a bracket. Looks at its first buffer only, and takes nothing from it.
+fn starts_with_bracket(reader: &mut dyn BufRead) -> io::Result<bool> {
     let start = reader.fill_buf()?;
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
-    Ok(start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| *byte == b'{'))
+    Ok(start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| b"{[".contains(byte)))
 }
 
 fn read_json(reader: Box<dyn BufRead>, file: &str) -> Result<Replay, Problem> {

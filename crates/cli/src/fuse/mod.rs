@@ -1,8 +1,8 @@
 //! `mainstem fuse`: ranked lists in, one explained list out.
 
-mod explain;
+pub(crate) mod explain;
 mod input;
-mod render;
+pub(crate) mod render;
 mod settings;
 
 use std::process::ExitCode;
@@ -34,7 +34,8 @@ Input:
   Options given here win over what the file says. Stages that are not configured do not run.
 
 Output:
-  TREC runs give a TREC run, JSON gives a table; --explain a readable account of every score, --json everything.
+  TREC runs give a TREC run (equal scores are set apart by the least step that trec_eval sees, so that it keeps our order),
+  JSON gives a table; --explain a readable account of every score, --json everything.
 
 Exit codes: 0 found, 1 nothing found, 2 error";
 
@@ -129,6 +130,7 @@ fn fuse_runs(args: &FuseArgs, runs: Queries) -> Result<bool, Problem> {
     let mut answers: Vec<(String, Answer)> = Vec::with_capacity(queries.len());
     for (query, mut replay) in queries {
         args.settings.apply(&mut replay)?;
+        settings::set_clock(&mut replay);
         answers.push((query, replay.run()?));
     }
     let text = if args.json {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mainstem_core::{Answer, Hit, LegState, Step};
-use mainstem_eval::format::RunWriter;
+use mainstem_eval::format::{Descending, RunWriter};
 
 use crate::failure::Problem;
 use crate::output;
@@ -37,7 +37,7 @@ pub(super) fn table(answer: &Answer) -> String {
 }
 
 /// What to call a hit beside its id.
-pub(super) fn title(hit: &Hit) -> Option<String> {
+pub(crate) fn title(hit: &Hit) -> Option<String> {
     let item = &hit.item;
     let name = item.title.as_ref().or(item.label.as_ref()).or(item.text.as_ref())?;
     let line = name.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -62,6 +62,11 @@ fn found_by(hit: &Hit) -> String {
     parts.join(" · ")
 }
 
+/// A number of things, in words.
+pub(super) fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Tells on standard error what an answer does not show by itself.
 pub(super) fn notes(answer: &Answer) {
     for leg in &answer.status.legs {
@@ -77,8 +82,9 @@ pub(super) fn notes(answer: &Answer) {
         }
         if leg.repeated > 0 {
             output::note(&format!(
-                "list `{}` repeats {} ids; the first place counts",
-                leg.name, leg.repeated
+                "list `{}` repeats {}; the first place counts",
+                leg.name,
+                count(leg.repeated, "id")
             ));
         }
     }
@@ -94,8 +100,10 @@ pub(super) fn notes(answer: &Answer) {
 pub(super) fn run(answers: &[(String, Answer)], tag: &str) -> Result<String, Problem> {
     let mut writer = RunWriter::new(Vec::new(), tag);
     for (query, answer) in answers {
+        let mut scores = Descending::default();
         for hit in &answer.hits {
-            let written = writer.write(query, &hit.id, hit.rank as u64, hit.score);
+            let score = scores.next(hit.score);
+            let written = writer.write(query, &hit.id, hit.rank as u64, score);
             written.map_err(|source| Problem::Write { place: mainstem_core::Place::default(), source })?;
         }
     }

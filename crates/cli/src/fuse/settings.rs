@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use mainstem_core::fuse::{FuseSpec, Method};
 use mainstem_core::time::Moment;
-use mainstem_core::{Compat, Error, PipelineSpec, Replay};
+use mainstem_core::{Code, Compat, Error, PipelineSpec, Replay};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as ValueError, StrDeserializer};
@@ -74,8 +74,7 @@ fn systems() -> Vec<&'static str> {
 /// A configuration file; only its pipeline matters here.
 #[derive(Deserialize)]
 struct Config {
-    #[serde(default)]
-    pipeline: PipelineSpec,
+    pipeline: Option<PipelineSpec>,
 }
 
 impl FuseSettings {
@@ -124,10 +123,28 @@ impl FuseSettings {
 
 fn read_config(path: &str) -> Result<PipelineSpec, Problem> {
     let place = || mainstem_core::Place::default().in_file(path);
-    let text = std::fs::read_to_string(path).map_err(|source| Problem::Read { place: place(), source })?;
+    let bytes = std::fs::read(path).map_err(|source| Problem::Read { place: place(), source })?;
+    let text = match str::from_utf8(&bytes) {
+        Ok(text) => text,
+        Err(error) => return Err(Problem::in_file(not_utf8(&bytes, error.valid_up_to()), path)),
+    };
     let config: Config =
-        toml::from_str(&text).map_err(|error| Problem::in_file(settings_error(&error, &text), path))?;
-    Ok(config.pipeline)
+        toml::from_str(text).map_err(|error| Problem::in_file(settings_error(&error, text), path))?;
+    let missing = || Error::Missing {
+        what: "the table `[pipeline]`".into(),
+        why: "`--config` takes the settings from it".into(),
+        hint: "begin the settings with a line `[pipeline]`".into(),
+    };
+    config.pipeline.ok_or_else(|| Problem::in_file(missing(), path))
+}
+
+fn not_utf8(bytes: &[u8], valid: usize) -> Error {
+    Error::Parse {
+        message: format!("the text is not UTF-8: byte 0x{:02x} cannot stand here", bytes[valid]),
+        code: Code::Encoding,
+        hint: Some("save the file as UTF-8".into()),
+        place: mainstem_core::Place::line(bytes[..valid].split(|byte| *byte == b'\n').count() as u64),
+    }
 }
 
 fn settings_error(error: &toml::de::Error, text: &str) -> Error {

@@ -82,7 +82,7 @@ pub(crate) fn fuse_explained(fusion: &Fusion, candidates: &Candidates<&str>) -> 
     fusion.fuse_explained(candidates).expect("no method lacks anything for these lists")
 }
 
-/// SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, 2014).
+/// Splitmix, with 64 bits (G. L. Steele, D. Lea, C. H. Flood, 2014).
 struct Noise(u64);
 
 impl Noise {

@@ -1,4 +1,4 @@
-//! ranx from PyPI, in a child process that gets the lists once and then does what each further line says.
+//! The Python package ranx, in a child process that gets the lists once and then does what each further line says.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ impl Peer {
         let (input, output) = (child.stdin.take()?, BufReader::new(child.stdout.take()?));
         let mut peer = Self { child, input, output, version: String::new() };
         let lists = serde_json::to_string(queries).ok()?;
-        peer.version = peer.ask(&lists)?.strip_prefix("ready ")?.to_owned();
+        peer.version = peer.ask(&lists)?.strip_prefix("ready ").map(str::to_owned)?;
         Some(peer)
     }
 

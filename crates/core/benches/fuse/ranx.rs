@@ -3,7 +3,7 @@
 use mainstem_core::Fusion;
 
 use crate::agree::{agree, announce};
-use crate::lists::{Raw, Shape, fuse_raw};
+use crate::lists::{Raw, Shape, fuse, fuse_raw, interned, named};
 use crate::peer::Peer;
 use crate::race::{Contender, print, race};
 
@@ -19,32 +19,44 @@ pub(crate) fn report() {
     );
     let queries: Vec<Raw> = (0..QUERIES as u64).map(|seed| SHAPE.lists(seed)).collect();
     for threads in [1, 2] {
-        on_threads(&queries, threads);
+        let Some(peer) = Peer::start(&queries, threads) else {
+            println!("  ranx is not installed, so its ratio is skipped; to install it:");
+            println!("  python3 -m venv .peers && .peers/bin/pip install ranx maxsim-cpu numpy");
+            return;
+        };
+        on_threads(&queries, threads, peer);
     }
 }
 
-/// ranx takes runs that are hashed and sorted already; ours starts from raw lists, on one thread.
-fn on_threads(queries: &[Raw], threads: usize) {
-    let Some(mut peer) = Peer::start(queries, threads) else {
-        println!("  ranx is not installed, so its ratio is skipped; to install it:");
-        println!("  python3 -m venv .peers && .peers/bin/pip install ranx maxsim-cpu numpy");
-        return;
-    };
-    let name = format!("ranx {} rrf, threads: {threads}", peer.version);
+/// ranx takes runs that are hashed and sorted already, as our prepared lists are; from raw lists we do more than it does.
+fn on_threads(queries: &[Raw], threads: usize, mut peer: Peer) {
+    let name = format!("ranx {} rrf", peer.version);
     if !announce(&name, same(queries, &mut peer)) {
         return;
     }
     let fusion = Fusion::default();
-    let ours = move || queries.iter().map(|raw| fuse_raw(&fusion, raw).len()).sum::<usize>();
-    let mut contenders =
-        [Contender::new("mainstem rrf, one thread", ours), Contender::timed(name, move || peer.turn())];
+    let prepared: Vec<_> = queries.iter().map(interned).collect();
+    let mut contenders = [
+        Contender::new("mainstem rrf, from raw lists", || {
+            on_all(queries, threads, |raw| fuse_raw(&fusion, raw));
+        }),
+        Contender::timed(name, move || peer.turn()),
+        Contender::new("mainstem rrf, prepared lists", || {
+            on_all(&prepared, threads, |query| named(&fuse(&fusion, query), query));
+        }),
+    ];
     race(&mut contenders, TURNS);
-    print("all queries", &contenders);
-    println!("  per query: {:.1} µs and {:.1} µs", per_query(&contenders[0]), per_query(&contenders[1]));
+    print(&format!("all queries, threads: {threads}"), &contenders);
+    let [raw, peer, prepared] = contenders.map(|contender| contender.best() * 1e6 / QUERIES as f64);
+    println!("  per query: {raw:.1} µs, {peer:.1} µs and {prepared:.1} µs");
 }
 
-fn per_query(contender: &Contender<'_>) -> f64 {
-    contender.best() * 1e6 / QUERIES as f64
+fn on_all<'a, Q: Sync, T>(queries: &'a [Q], threads: usize, fuse: impl Fn(&'a Q) -> T + Sync) {
+    std::thread::scope(|scope| {
+        for share in queries.chunks(queries.len().div_ceil(threads)) {
+            scope.spawn(|| share.iter().for_each(|query| drop(std::hint::black_box(fuse(query)))));
+        }
+    });
 }
 
 fn same(queries: &[Raw], peer: &mut Peer) -> Result<(), String> {

@@ -49,14 +49,13 @@ pub struct Fused {
 impl Fused {
     pub(crate) fn ranked<I: Id>(tallied: Tallied, candidates: &Candidates<I>) -> Self {
         let Tallied { tallies, cells, combine } = tallied;
-        let mut keys: Vec<u128> = (0..)
-            .zip(&tallies)
-            .filter(|(_, tally)| tally.lists > 0)
-            .map(|(slot, tally)| sort_key(slot, tally))
-            .collect();
+        let slots = slot_bits(tallies.len());
+        let mut keys = Vec::with_capacity(tallies.len());
+        let held = (0..).zip(&tallies).filter(|(_, tally)| tally.lists > 0);
+        keys.extend(held.map(|(slot, tally)| sort_key(slot, tally, slots)));
         keys.sort_unstable();
-        break_ties(&mut keys, &tallies, candidates);
-        let hits = keys.into_iter().map(|key| hit(key as Slot, &tallies)).collect();
+        break_ties(&mut keys, slots, &tallies, candidates);
+        let hits = keys.into_iter().map(|key| hit(slot_of(key, slots), &tallies)).collect();
         Self { hits, cells, combine }
     }
 
@@ -82,10 +81,19 @@ fn hit(slot: Slot, tallies: &[Tally]) -> FusedHit {
     FusedHit { slot, score, best_rank, best_raw, lists }
 }
 
-/// Score (descending) and best rank (ascending) in one integer, which sorts several times faster than a comparison of
-/// structs; the slot rides along in the low bits.
-fn sort_key(slot: Slot, tally: &Tally) -> u128 {
-    u128::from(!ascending_bits(tally.score)) << 64 | u128::from(tally.best_rank) << 32 | u128::from(slot)
+/// How many bits the slots take.
+fn slot_bits(slots: usize) -> u32 {
+    usize::BITS - slots.leading_zeros()
+}
+
+/// As much of the score (descending) as there is room for, with the slot in the low bits: an integer sorts several
+/// times faster than a comparison of structs. [`break_ties`] puts right what the missing bits leave open.
+fn sort_key(slot: Slot, tally: &Tally, slots: u32) -> u64 {
+    !ascending_bits(tally.score) >> slots << slots | u64::from(slot)
+}
+
+fn slot_of(key: u64, slots: u32) -> Slot {
+    (key & ((1 << slots) - 1)) as Slot
 }
 
 /// Maps a float to an integer of the same order as `f64::total_cmp`.
@@ -94,21 +102,26 @@ fn ascending_bits(score: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// Orders runs of equal score and best rank by raw score, then by id.
-fn break_ties<I: Id>(keys: &mut [u128], tallies: &[Tally], candidates: &Candidates<I>) {
-    for run in keys.chunk_by_mut(|a, b| a >> 32 == b >> 32).filter(|run| run.len() > 1) {
-        run.sort_unstable_by(|&a, &b| {
-            let (a, b) = (a as Slot, b as Slot);
-            let raw = |slot: Slot| tallies[slot as usize].best_raw;
-            raw(b).total_cmp(&raw(a)).then_with(|| candidates.id(a).cmp(candidates.id(b)))
-        });
+/// Puts runs whose keys cannot tell them apart in the total order.
+fn break_ties<I: Id>(keys: &mut [u64], slots: u32, tallies: &[Tally], candidates: &Candidates<I>) {
+    let total_order = |a: Slot, b: Slot| {
+        let (one, other) = (&tallies[a as usize], &tallies[b as usize]);
+        other
+            .score
+            .total_cmp(&one.score)
+            .then(one.best_rank.cmp(&other.best_rank))
+            .then(other.best_raw.total_cmp(&one.best_raw))
+            .then_with(|| candidates.id(a).cmp(candidates.id(b)))
+    };
+    for run in keys.chunk_by_mut(|a, b| a >> slots == b >> slots).filter(|run| run.len() > 1) {
+        run.sort_unstable_by(|&a, &b| total_order(slot_of(a, slots), slot_of(b, slots)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fuse::Fusion;
+    use crate::fuse::{Comb, Fusion, Norm, Normalise};
     use crate::leg::Leg;
 
     #[test]
@@ -118,6 +131,17 @@ mod tests {
         scores.sort_by(f64::total_cmp);
         by_bits.sort_by_key(|score| ascending_bits(*score));
         assert_eq!(scores.map(f64::to_bits), by_bits.map(f64::to_bits));
+    }
+
+    #[test]
+    fn scores_that_differ_in_the_last_bit_are_told_apart() {
+        let mut candidates = Candidates::new();
+        candidates.scored(Leg::new("one"), [("a", 0.3), ("c", 0.1)]).unwrap();
+        candidates.scored(Leg::new("two"), [("b", 0.1 + 0.2)]).unwrap();
+        let raw = Comb { normalise: Normalise::new(Norm::None) };
+        let fused = Fusion::CombSum(raw).fuse(&candidates).unwrap();
+        let ids: Vec<_> = fused.hits().iter().map(|hit| *candidates.id(hit.slot)).collect();
+        assert_eq!(ids, ["b", "a", "c"]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub mod normalise;
 pub mod rrf;
 pub mod rsf;
 mod spec;
-mod tally;
+pub(crate) mod tally;
 
 pub use comb::Comb;
 pub use compat::Compat;

@@ -121,7 +121,11 @@ impl Rrf {
         };
         match self.weighting {
             Weighting::Term => format!("{total} of weight / ({} + rank){from}", self.k),
-            Weighting::Rank => format!("{total} of 1 / ({} + rank / weight){from}", self.k),
+            // The weight divides the rank from 1, whatever the base: the base only shifts the constant.
+            Weighting::Rank => {
+                let constant = self.k + f64::from(self.rank_base) - 1.0;
+                format!("{total} of 1 / ({constant} + rank / weight)")
+            }
         }
     }
 

@@ -25,6 +25,7 @@
 
 use super::normalise::Normalise;
 use super::tally::{Cells, Combine, Field, Tallied, Tally, Term};
+use crate::candidates::RankedList;
 
 /// What each further variant that holds an item adds.
 pub const VARIANT_BONUS: f64 = 0.10;
@@ -37,13 +38,15 @@ pub(super) fn tally(field: &Field<'_>, explain: bool) -> Tallied {
     }
     let mut tallies = vec![Tally::EMPTY; field.slots()];
     let mut holding = vec![0_u32; field.slots()];
-    let mut kept = Vec::new();
+    let (mut kept, mut terms) = (Vec::new(), Vec::new());
     for (variant, &divisor) in (0..).zip(&divisors) {
         let mut sums = vec![f64::NAN; field.slots()];
         for (_, list) in field.lists().iter().filter(|(_, list)| list.leg().variant == variant) {
-            let terms = add_list(list, &mut sums, &mut tallies);
+            terms.clear();
+            Normalise::default().terms(list, &mut terms);
+            add_list(list, &terms, &mut sums, &mut tallies);
             if explain {
-                kept.push((terms, Term::NOTHING));
+                kept.push((std::mem::take(&mut terms), Term::NOTHING));
             }
         }
         for ((sum, tally), count) in sums.iter().zip(&mut tallies).zip(&mut holding) {
@@ -60,16 +63,13 @@ pub(super) fn tally(field: &Field<'_>, explain: bool) -> Tallied {
     Tallied { tallies, cells, combine: Combine::Variants { divisors, bonus: VARIANT_BONUS } }
 }
 
-fn add_list(list: &crate::RankedList, sums: &mut [f64], tallies: &mut [Tally]) -> Vec<Term> {
-    let mut terms = Vec::with_capacity(list.len());
-    Normalise::default().terms(list, &mut terms);
-    let places = list.slots().iter().zip(list.similarities()).zip(&terms);
+fn add_list(list: &RankedList, terms: &[Term], sums: &mut [f64], tallies: &mut [Tally]) {
+    let places = list.slots().iter().zip(list.similarities()).zip(terms);
     for (rank, ((&slot, &raw), term)) in (1..).zip(places) {
         let sum = &mut sums[slot as usize];
         *sum = if sum.is_nan() { term.amount } else { *sum + term.amount };
         tallies[slot as usize].see(rank, raw);
     }
-    terms
 }
 
 /// The score of an item from the sum of its scores in the variants that hold it.

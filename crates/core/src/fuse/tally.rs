@@ -1,7 +1,10 @@
 //! The part that all methods share: adding up what the lists give, in list order, in f64.
 
-use super::fused::Cell;
-use crate::candidates::{Candidates, RankedList, Slot};
+mod cells;
+
+use crate::candidates::{Candidates, RankedList};
+
+pub(crate) use cells::Cells;
 
 /// What a place in a list is worth: the value by the method's formula, and the amount after weighting.
 #[derive(Clone, Copy, Debug)]
@@ -78,8 +81,7 @@ impl<'a> Field<'a> {
             .filter(|(_, list)| list.leg().weight > 0.0 && list.leg().state.answered())
             .collect();
         let slots = candidates.len();
-        let active = lists.len() == candidates.lists().len();
-        let count = if active { slots } else { distinct(&lists, slots) };
+        let count = distinct(&lists, slots);
         let weight = lists.iter().map(|(_, list)| list.leg().weight).sum();
         Self { lists, slots, candidates: count, weight }
     }
@@ -135,6 +137,7 @@ impl Tally {
     pub(crate) const EMPTY: Self =
         Self { score: 0.0, best_raw: f64::NEG_INFINITY, best_rank: u32::MAX, lists: 0 };
 
+    #[inline]
     pub(crate) fn see(&mut self, rank: u32, raw: f64) {
         self.lists += 1;
         self.best_rank = self.best_rank.min(rank);
@@ -150,84 +153,6 @@ pub(crate) struct Tallied {
     pub(crate) combine: Combine,
 }
 
-/// What each list gave each item, grouped by item.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Cells {
-    /// The cells of slot `s` are `cells[offsets[s]..offsets[s + 1]]`, in list order.
-    offsets: Vec<u32>,
-    cells: Vec<Cell>,
-}
-
-impl Cells {
-    pub(crate) fn of(&self, slot: Slot) -> &[Cell] {
-        let slot = slot as usize;
-        &self.cells[self.offsets[slot] as usize..self.offsets[slot + 1] as usize]
-    }
-
-    /// Groups the terms of each list (in list order) by slot.
-    pub(crate) fn group(field: &Field<'_>, tallies: &[Tally], terms: &[(Vec<Term>, Term)]) -> Self {
-        let absent = terms.iter().filter(|(_, absent)| absent.amount != 0.0).count() as u32;
-        let mut offsets = Vec::with_capacity(tallies.len() + 1);
-        offsets.push(0_u32);
-        let mut end = 0_u32;
-        for tally in tallies {
-            // An upper bound where lists also give something to items that they do not hold.
-            end += if tally.lists == 0 { 0 } else { (tally.lists + absent).min(terms.len() as u32) };
-            offsets.push(end);
-        }
-        let mut cells = vec![Cell::EMPTY; end as usize];
-        let mut next: Vec<u32> = offsets[..tallies.len()].to_vec();
-        for ((index, list), (terms, absent)) in field.lists().iter().zip(terms) {
-            place(*index, list, terms, &mut next, &mut cells);
-            if absent.amount != 0.0 {
-                place_absent(*index, list, *absent, tallies, (&mut next, &mut cells));
-            }
-        }
-        Self { offsets, cells }.closed_up(&next)
-    }
-
-    /// Drops the room that the upper bound left.
-    fn closed_up(mut self, ends: &[u32]) -> Self {
-        if ends.iter().zip(&self.offsets[1..]).all(|(end, offset)| end == offset) {
-            return self;
-        }
-        let mut cells = Vec::with_capacity(self.cells.len());
-        let mut offsets = vec![0];
-        for (slot, &end) in ends.iter().enumerate() {
-            cells.extend_from_slice(&self.cells[self.offsets[slot] as usize..end as usize]);
-            offsets.push(cells.len() as u32);
-        }
-        self.cells = cells;
-        self.offsets = offsets;
-        self
-    }
-}
-
-fn place(list: u32, ranked: &RankedList, terms: &[Term], next: &mut [u32], cells: &mut [Cell]) {
-    for ((rank, &slot), term) in (1..).zip(ranked.slots()).zip(terms) {
-        let at = &mut next[slot as usize];
-        cells[*at as usize] = Cell { list, rank, value: term.value, amount: term.amount };
-        *at += 1;
-    }
-}
-
-fn place_absent(
-    list: u32,
-    ranked: &RankedList,
-    absent: Term,
-    tallies: &[Tally],
-    (next, cells): (&mut [u32], &mut [Cell]),
-) {
-    let mut held = vec![false; tallies.len()];
-    ranked.slots().iter().for_each(|&slot| held[slot as usize] = true);
-    for slot in 0..tallies.len() {
-        if tallies[slot].lists > 0 && !held[slot] {
-            cells[next[slot] as usize] = Cell { list, rank: 0, value: absent.value, amount: absent.amount };
-            next[slot] += 1;
-        }
-    }
-}
-
 /// Adds up every list's terms.
 pub(crate) fn tally(
     field: &Field<'_>,
@@ -238,13 +163,12 @@ pub(crate) fn tally(
     let greatest = combine == Combine::Max;
     let start = if greatest { f64::NEG_INFINITY } else { 0.0 };
     let mut tallies = vec![Tally { score: start, ..Tally::EMPTY }; field.slots()];
-    let mut kept = Vec::new();
-    let mut terms = Vec::new();
+    let (mut kept, mut terms, mut amounts) = (Vec::new(), Vec::new(), Vec::new());
     for (_, list) in field.lists() {
         terms.clear();
         let absent = terms_of(list, &mut terms);
         if absent.amount != 0.0 {
-            add_all(list, &terms, absent, &mut tallies);
+            add_all(list, &terms, absent, &mut tallies, &mut amounts);
         } else if greatest {
             add_held(list, &terms, &mut tallies, f64::max);
         } else {
@@ -269,14 +193,15 @@ fn add_held(list: &RankedList, terms: &[Term], tallies: &mut [Tally], add: impl 
 }
 
 /// Adds a list that also gives something to the items it does not hold. Only sums come here.
-fn add_all(list: &RankedList, terms: &[Term], absent: Term, tallies: &mut [Tally]) {
-    let mut amounts = vec![absent.amount; tallies.len()];
+fn add_all(list: &RankedList, terms: &[Term], absent: Term, tallies: &mut [Tally], amounts: &mut Vec<f64>) {
+    amounts.clear();
+    amounts.resize(tallies.len(), absent.amount);
     let places = list.slots().iter().zip(list.similarities()).zip(terms);
     for (rank, ((&slot, &raw), term)) in (1..).zip(places) {
         amounts[slot as usize] = term.amount;
         tallies[slot as usize].see(rank, raw);
     }
-    for (tally, amount) in tallies.iter_mut().zip(amounts) {
+    for (tally, &mut amount) in tallies.iter_mut().zip(amounts) {
         tally.score += amount;
     }
 }
@@ -285,9 +210,14 @@ fn finish(tallies: &mut [Tally], combine: &Combine) {
     for tally in tallies.iter_mut().filter(|tally| tally.lists > 0) {
         tally.score = match combine {
             Combine::Mean { divisor } => tally.score / divisor,
-            Combine::Scaled { factor } => tally.score * factor,
+            Combine::Scaled { factor } => scaled(tally.score, *factor),
             Combine::SumTimesLists => tally.score * f64::from(tally.lists),
             Combine::Sum | Combine::Max | Combine::Variants { .. } | Combine::Pairwise { .. } => tally.score,
         };
     }
+}
+
+/// A sum brought to \[0, 1\], which rounding must not lift above 1.
+pub(crate) fn scaled(sum: f64, factor: f64) -> f64 {
+    (sum * factor).min(1.0)
 }

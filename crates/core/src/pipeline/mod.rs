@@ -52,7 +52,7 @@ pub struct PipelineSpec {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "diversify")]
     pub diversify: Option<DiversifySpec>,
     /// Drop hits whose final score is below this.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "min_score")]
     pub min_score: Option<f64>,
     /// How many hits to pass over: page `n` at size `s` is `offset = n · s`.
     #[serde(skip_serializing_if = "is_zero")]
@@ -77,6 +77,7 @@ impl PipelineSpec {
         self.rerank.as_ref().map_or(Ok(()), RerankSpec::check)?;
         self.diversify.as_ref().map_or(Ok(()), DiversifySpec::check)?;
         check_recency(&self.recency)?;
+        check_min_score(self.min_score)?;
         check_limit(self.limit)?;
         Ok(Pipeline { fusion: self.fuse.check()?, router: Router::new(&self.route)?, spec: self.clone() })
     }
@@ -99,6 +100,13 @@ impl Pipeline {
 
 fn check_recency(table: &IndexMap<String, RecencySpec>) -> Result<(), Error> {
     table.iter().try_for_each(|(source, spec)| spec.check(source).map(drop))
+}
+
+fn check_min_score(least: Option<f64>) -> Result<(), Error> {
+    match least {
+        Some(least) if !least.is_finite() => Err(Error::range("`min_score`", "a finite number", least)),
+        _ => Ok(()),
+    }
 }
 
 fn check_limit(limit: Option<usize>) -> Result<(), Error> {
@@ -134,5 +142,6 @@ checked_fields! {
     rerank: Option<RerankSpec>, |rerank| rerank.as_ref().map_or(Ok(()), RerankSpec::check);
     recency: IndexMap<String, RecencySpec>, check_recency;
     diversify: Option<DiversifySpec>, |diversify| diversify.as_ref().map_or(Ok(()), DiversifySpec::check);
+    min_score: Option<f64>, |least| check_min_score(*least);
     limit: Option<usize>, |limit| check_limit(*limit);
 }

@@ -146,8 +146,17 @@ impl Running<'_> {
 
     /// Merges the reranker's scores, or keeps everything as it is when they are of no use.
     pub(super) fn rerank(&mut self) {
-        let (Some(spec), Some(verdict)) = (self.pipeline.spec.rerank, self.verdict) else {
-            return;
+        let (spec, verdict) = match (self.pipeline.spec.rerank, self.verdict) {
+            (Some(spec), Some(verdict)) => (spec, verdict),
+            (Some(_), None) => {
+                self.status.failed("rerank", self.rows.len(), "there are no scores of a reranker".into());
+                return;
+            }
+            (None, Some(_)) => {
+                self.status.notes.push("a reranker gave scores, but the pipeline has no `rerank`".into());
+                return;
+            }
+            (None, None) => return,
         };
         let asked: FxHashMap<&str, usize> =
             self.rows.iter().take(spec.top).enumerate().map(|(at, row)| (self.id(row), at)).collect();
@@ -182,12 +191,9 @@ impl Running<'_> {
 
     /// Weighs freshness, by the rule of each hit's first source.
     pub(super) fn recency(&mut self, fused: &Fused) -> Result<(), Error> {
-        let lists = self.candidates.lists();
-        let kind_of = |source: &str| {
-            let list = lists.iter().find(|list| list.leg().source == source)?;
-            Some(list.leg().kind())
-        };
-        let table = RecencyTable::new(&self.pipeline.spec.recency, kind_of)?;
+        let specs = &self.pipeline.spec.recency;
+        let legs = self.candidates.lists().iter().map(RankedList::leg);
+        let table = RecencyTable::new(specs, legs.map(|leg| (leg.source.as_str(), leg.kind())))?;
         if !table.is_active() {
             return Ok(());
         }
@@ -197,7 +203,8 @@ impl Running<'_> {
             hint: "give `now`, such as `2026-01-31T00:00:00Z`".into(),
         })?;
         self.status.now = Some(now.to_string());
-        let unknown = table.named().filter(|source| self.lists_of(source).next().is_none());
+        let named = specs.keys().filter(|source| *source != "*");
+        let unknown = named.filter(|source| self.lists_of(source).next().is_none());
         let notes: Vec<_> =
             unknown.map(|source| format!("recency is set for `{source}`, which has no list")).collect();
         self.status.notes.extend(notes);
@@ -225,7 +232,9 @@ impl Running<'_> {
         let spec = &self.pipeline.spec;
         let Some(settings) = spec.diversify else { return };
         let before = self.rows.len();
-        let wanted = spec.limit.map_or(before, |limit| spec.offset.saturating_add(limit)).min(before);
+        // A least score is looked at after the choice and need not cut its tail: a later pick can have the greater value.
+        let page = spec.limit.filter(|_| spec.min_score.is_none());
+        let wanted = page.map_or(before, |limit| spec.offset.saturating_add(limit)).min(before);
         let relevance = Unit::for_scores(self.unit, self.rows.iter().map(|row| row.score));
         let picks = {
             let profiles: Vec<_> =

@@ -14,7 +14,8 @@ use crate::error::Error;
 pub(super) fn named(text: &str, error: &serde_json::Error) -> Option<Error> {
     let place = Place { file: None, line: Some(error.line() as u64), column: Some(error.column() as u64) };
     let (start, end) = token(text, offset(text, error.line(), error.column()));
-    let score = &text[start..end];
+    // Columns count bytes, and one may lie inside a character: then no number stands there.
+    let score = text.get(start..end)?;
     let before = text[..start].trim_end().strip_suffix(':')?.trim_end();
     if !before.ends_with("\"score\"") || score.parse::<f64>().ok()?.is_finite() {
         return None;
@@ -98,5 +99,7 @@ mod tests {
         assert_eq!(message(r#"{"id":"x","score":tru}"#), "expected ident");
         assert_eq!(message(r#"{"id":"x","rating":NaN}"#), "expected value");
         assert_eq!(message(r#"{"score":NaN}"#), "expected value");
+        let cut = Replay::from_json("{\"query\":\"é".as_bytes()).unwrap_err();
+        assert_eq!(cut.to_string(), "EOF while parsing a string");
     }
 }

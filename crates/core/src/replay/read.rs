@@ -17,7 +17,7 @@ use crate::time::Moment;
 
 /// The whole file.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with `lists` or `variants`")]
 pub(super) struct Request {
     #[serde(default, deserialize_with = "known_version")]
     #[expect(dead_code, reason = "checked while it is read")]
@@ -29,6 +29,8 @@ pub(super) struct Request {
     pipeline: PipelineSpec,
     lists: Option<Lists>,
     variants: Option<Vec<Variant>>,
+    #[serde(default)]
+    notes: Vec<String>,
     reranker: Option<Verdict>,
 }
 
@@ -55,11 +57,23 @@ struct ListIn {
     #[serde(default)]
     state: LegState,
     #[serde(default)]
+    repeated: usize,
+    #[serde(default)]
+    dropped: usize,
+    #[serde(default)]
     items: Vec<Listed>,
 }
 
+/// A list that has been checked.
+struct Checked {
+    leg: Leg,
+    items: Vec<Listed>,
+    /// How many repeated ids and unusable scores were passed over when the list was first read.
+    passed_over: (usize, usize),
+}
+
 /// Lists whose weights are in range and whose names are unique, checked while the reader still knows the line.
-struct Lists(Vec<(Leg, Vec<Listed>)>);
+struct Lists(Vec<Checked>);
 
 impl<'de> Deserialize<'de> for Lists {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -77,20 +91,20 @@ impl<'de> Visitor<'de> for ListsVisitor {
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Lists, S::Error> {
-        let mut lists: Vec<(Leg, Vec<Listed>)> = Vec::new();
+        let mut lists: Vec<Checked> = Vec::new();
         while let Some(list) = seq.next_element::<ListIn>()? {
-            let (leg, items) = list.split(lists.len()).map_err(located::refuse)?;
-            if lists.iter().any(|(known, _)| known.name == leg.name) {
-                return Err(located::refuse(Error::Duplicate { what: "list", name: leg.name }));
+            let list = list.check(lists.len()).map_err(located::refuse)?;
+            if lists.iter().any(|known| known.leg.name == list.leg.name) {
+                return Err(located::refuse(Error::Duplicate { what: "list", name: list.leg.name }));
             }
-            lists.push((leg, items));
+            lists.push(list);
         }
         Ok(Lists(lists))
     }
 }
 
 impl ListIn {
-    fn split(self, index: usize) -> Result<(Leg, Vec<Listed>), Error> {
+    fn check(self, index: usize) -> Result<Checked, Error> {
         let name = self.name.or_else(|| self.source.clone()).unwrap_or_else(|| format!("list{}", index + 1));
         let mut leg = Leg::new(name);
         leg.source = self.source.unwrap_or(leg.source);
@@ -100,7 +114,7 @@ impl ListIn {
         leg.bounds = self.bounds;
         leg.state = self.state;
         self.items.iter().try_for_each(|listed| listed.check(&leg.name))?;
-        Ok((leg, self.items))
+        Ok(Checked { leg, items: self.items, passed_over: (self.repeated, self.dropped) })
     }
 }
 
@@ -116,7 +130,13 @@ fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u3
 
 impl Request {
     pub(super) fn into_replay(self) -> Result<Replay, Error> {
-        let search = Search { query: self.query, now: self.now, verdict: self.reranker, ..Search::default() };
+        let search = Search {
+            query: self.query,
+            now: self.now,
+            verdict: self.reranker,
+            notes: self.notes,
+            ..Search::default()
+        };
         let mut replay = Replay { pipeline: self.pipeline, search };
         match (self.lists, self.variants) {
             (Some(_), Some(_)) => {
@@ -155,10 +175,13 @@ impl Replay {
     }
 
     fn take(&mut self, lists: Lists, variant: u32, reader: Option<&str>) -> Result<(), Error> {
-        for (leg, mut listed) in lists.0 {
+        for Checked { leg, items: mut listed, passed_over } in lists.0 {
             listed.retain(|listed| listed.item.readable_by(reader));
             let scores: Vec<_> = listed.iter().map(|listed| (listed.id.clone(), listed.score)).collect();
             self.search.candidates.add(Leg { variant, ..leg }, scores, NonFinite::Refuse)?;
+            if let Some(list) = self.search.candidates.last_mut() {
+                list.passed_over(passed_over.0, passed_over.1);
+            }
             self.search.items.resize_with(self.search.candidates.len(), Default::default);
             for Listed { id, item, .. } in listed {
                 if let Some(slot) = self.search.candidates.slot(&id) {

@@ -24,6 +24,8 @@ pub(super) struct Written<'a> {
     variants: Option<Vec<VariantOut<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reranker: Option<&'a Verdict>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -44,6 +46,10 @@ struct ListOut<'a> {
     bounds: Bounds,
     #[serde(skip_serializing_if = "is_default")]
     state: LegState,
+    #[serde(skip_serializing_if = "is_default")]
+    repeated: usize,
+    #[serde(skip_serializing_if = "is_default")]
+    dropped: usize,
     items: ItemsOut<'a>,
 }
 
@@ -116,6 +122,7 @@ impl<'a> Written<'a> {
             lists,
             variants,
             reranker: search.verdict.as_ref(),
+            notes: &search.notes,
         }
     }
 }
@@ -132,6 +139,8 @@ fn list_out<'a>(search: &'a Search, list: &'a RankedList, seen: &mut [bool]) -> 
         bounds: leg.bounds,
         // An empty list is written without its state, which it gets again when it is read.
         state: if leg.state == LegState::Empty { LegState::Ok } else { leg.state },
+        repeated: list.repeated(),
+        dropped: list.dropped(),
         items: ItemsOut { search, list, first },
     }
 }

@@ -9,10 +9,12 @@
 //! All readers stream through [`Lines`], which never holds more than one line of bounded length. They yield records
 //! and judge only one line at a time; what a repeated document means is for the consumer to say.
 
+mod descending;
 mod lines;
 mod qrels;
 mod run;
 
+pub use descending::Descending;
 pub use lines::{Line, Lines, MAX_LINE};
 pub use qrels::{QrelsReader, QrelsRecord};
 pub use run::{RunReader, RunRecord, RunWriter};
