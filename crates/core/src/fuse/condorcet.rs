@@ -72,6 +72,9 @@ fn ballots(field: &Field<'_>, active: &[Slot]) -> Vec<Ballot> {
     field.lists().iter().map(|(_, list)| ballot(list)).collect()
 }
 
+/// How much of the total weight a margin can be by rounding alone.
+const ROUNDING: f64 = 1e-12;
+
 /// How often a candidate beats another, and how often it draws.
 #[derive(Clone, Copy, Default)]
 struct Outcome {
@@ -84,6 +87,7 @@ struct Outcome {
 fn outcomes(ballots: &[Ballot], candidates: usize) -> Vec<Outcome> {
     let mut outcomes = vec![Outcome::default(); candidates];
     let mut margins = vec![0.0; candidates];
+    let rounding = ROUNDING * ballots.iter().map(|ballot| ballot.weight).sum::<f64>();
     for one in 0..candidates {
         let margins = &mut margins[one + 1..];
         margins.fill(0.0);
@@ -91,7 +95,7 @@ fn outcomes(ballots: &[Ballot], candidates: usize) -> Vec<Outcome> {
             add_preferences(ballot.weight, ballot.ranks[one], &ballot.ranks[one + 1..], margins);
         }
         let (before, behind) = outcomes.split_at_mut(one + 1);
-        count(margins, &mut before[one], behind);
+        count(margins, rounding, &mut before[one], behind);
     }
     outcomes
 }
@@ -104,12 +108,14 @@ fn add_preferences(weight: f64, rank: i32, others: &[i32], margins: &mut [f64]) 
     }
 }
 
-fn count(margins: &[f64], one: &mut Outcome, others: &mut [Outcome]) {
+/// A margin within `rounding` is a draw: three lists of weight 0.1 against three others must not win by a rounding error.
+fn count(margins: &[f64], rounding: f64, one: &mut Outcome, others: &mut [Outcome]) {
     for (&margin, other) in margins.iter().zip(others) {
-        one.won += u32::from(margin > 0.0);
-        other.won += u32::from(margin < 0.0);
-        one.drawn += u32::from(margin == 0.0);
-        other.drawn += u32::from(margin == 0.0);
+        let (won, lost) = (margin > rounding, margin < -rounding);
+        one.won += u32::from(won);
+        other.won += u32::from(lost);
+        one.drawn += u32::from(!won && !lost);
+        other.drawn += u32::from(!won && !lost);
     }
 }
 
@@ -149,6 +155,17 @@ mod tests {
         // b beats c and d, and draws with a; a draws with all; c beats d and draws with a.
         let expected = [("b", 2.5), ("a", 1.5), ("c", 1.5), ("d", 0.5)];
         assert_ranking(&Fusion::Condorcet, &two_lists(), &expected);
+    }
+
+    #[test]
+    fn equal_weights_draw_whatever_the_rounding() {
+        let mut candidates = Candidates::new();
+        for (index, order) in
+            [["a", "b"], ["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"], ["b", "a"]].iter().enumerate()
+        {
+            candidates.ranked(Leg::new(index.to_string()).weight(0.1).unwrap(), *order).unwrap();
+        }
+        assert_ranking(&Fusion::Condorcet, &candidates, &[("a", 0.5), ("b", 0.5)]);
     }
 
     #[test]
