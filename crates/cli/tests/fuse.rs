@@ -76,7 +76,7 @@ fn other_systems_are_reproduced_to_the_published_digits() {
             "cormack elasticsearch opensearch ranx lancedb-python azure",
             "b .032522, c .032002, a .016393, d .015873",
         ),
-        ("llamaindex lancedb lancedb-rust rankops", "b .033060, c .032522, a .016667, d .016129"),
+        ("llamaindex lancedb lancedb-rust rankops-0.2", "b .033060, c .032522, a .016667, d .016129"),
         ("vespa", "b .032522, a .032018, c .032002, d .031498"),
         ("qdrant", "b .8333, c .5833, a .5000, d .2500"),
         ("onyx", "b .038839, c .038099, a .019608, d .018868"),

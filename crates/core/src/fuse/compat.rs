@@ -7,7 +7,7 @@
 //! | name | formula | result |
 //! |---|---|---|
 //! | `cormack`, `elasticsearch`, `opensearch`, `ranx`, `rankops`, `lancedb-python`, `azure` | `Σ w/(60 + rank)`, from 1 | b .032522, c .032002, a .016393, d .015873 |
-//! | `llamaindex`, `lancedb` | `Σ w/(60 + rank)`, from 0 | b .033060, c .032522, a .016667, d .016129 |
+//! | `llamaindex`, `lancedb`, `rankops-0.2` | `Σ w/(60 + rank)`, from 0 | b .033060, c .032522, a .016667, d .016129 |
 //! | `vespa` | `Σ 1/(60 + rank)`, absent items rank behind the last | b .032522, a .032018, c .032002, d .031498 |
 //! | `qdrant` | `Σ 1/(2 + rank)`, from 0; weights divide the rank | b .8333, c .5833, a .5, d .25 |
 //! | `onyx` | `Σ w/(50 + rank)`, from 1 | b .038839, c .038099, a .019608, d .018868 |
@@ -57,7 +57,7 @@ impl Compat {
                 rrf(60.0, 1),
                 None,
             ),
-            preset(&["llamaindex", "lancedb", "lancedb-rust"], rrf(60.0, 0), None),
+            preset(&["llamaindex", "lancedb", "lancedb-rust", "rankops-0.2"], rrf(60.0, 0), None),
             preset(&["vespa"], FuseSpec { missing: Some(Missing::Last), ..rrf(60.0, 1) }, None),
             preset(&["qdrant"], FuseSpec { weighting: Some(Weighting::Rank), ..rrf(2.0, 0) }, None),
             preset(&["onyx"], rrf(50.0, 1), None),
