@@ -73,7 +73,7 @@ fn every_process_gives_the_same_bytes() {
 fn other_systems_are_reproduced_to_the_published_digits() {
     let published = [
         (
-            "cormack elasticsearch opensearch ranx lancedb-python azure",
+            "cormack elasticsearch opensearch ranx rankops lancedb-python azure",
             "b .032522, c .032002, a .016393, d .015873",
         ),
         ("llamaindex lancedb lancedb-rust rankops-0.2", "b .033060, c .032522, a .016667, d .016129"),
