@@ -9,8 +9,7 @@ use anstyle::{AnsiColor, Style};
 use mainstem_core::diagnostic::{Code, Diagnostic, Place};
 use mainstem_eval::EvalError;
 
-/// Any error that a command ends with.
-pub(crate) type Failure = Box<dyn Diagnostic + Send + Sync>;
+pub(crate) use mainstem_core::Failure;
 
 /// What to do about a setting that is refused, where the refusal itself says what is expected.
 const SEE_HELP: &str = "see `mainstem fuse --help` for what each setting takes";

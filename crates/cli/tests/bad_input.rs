@@ -297,6 +297,7 @@ fn options_that_are_wrong() {
             "error[E0204]: unknown list or source `nope`",
             SEE,
         ),
+        ("ok.run --compat qdrnt", "error[E0204]: unknown system `qdrnt`", "did you mean `qdrant`?"),
         ("ok.run --compat weaviate", "error[E0201]: the number of lists for `weaviate` is 1", SEE),
     ] {
         let (error, hint) = refused(&folder.run(&format!("fuse {arguments}")), arguments);
@@ -311,7 +312,6 @@ fn options_that_do_not_parse() {
     folder.file("ok.json", r#"{"lists":[]}"#);
     for (arguments, says) in [
         ("--method bayes", "possible values: rrf, rsf"),
-        ("--compat qdrnt", "a similar value exists: 'qdrant'"),
         ("--k abc", "--k"),
         ("--top -1", ""),
         ("--no-such-option", "--no-such-option"),

@@ -73,21 +73,24 @@ fn every_process_gives_the_same_bytes() {
 fn other_systems_are_reproduced_to_the_published_digits() {
     let published = [
         (
-            "cormack elasticsearch opensearch ranx rankops lancedb-python azure",
+            "cormack elasticsearch opensearch ranx rankops lancedb-python azure rrf elasticsearch-rrf opensearch-rrf azure-ai-search",
             "b .032522, c .032002, a .016393, d .015873",
         ),
-        ("llamaindex lancedb lancedb-rust rankops-0.2", "b .033060, c .032522, a .016667, d .016129"),
+        (
+            "llamaindex llama-index lancedb lancedb-rust rankops-0.2",
+            "b .033060, c .032522, a .016667, d .016129",
+        ),
         ("vespa", "b .032522, a .032018, c .032002, d .031498"),
-        ("qdrant", "b .8333, c .5833, a .5000, d .2500"),
+        ("qdrant qdrant-rrf", "b .8333, c .5833, a .5000, d .2500"),
         ("onyx", "b .038839, c .038099, a .019608, d .018868"),
         ("langchain", "b .016261, c .016001, a .008197, d .007937"),
-        ("haystack", "b .991935, c .976062, a .5, d .484127"),
+        ("haystack haystack-rrf", "b .991935, c .976062, a .5, d .484127"),
         ("weaviate-ranked", "b .016598, c .016327, d .012097, a .004167"),
         ("weaviate weaviate-relative", "b .886364, c .54, a .25, d 0"),
         ("typesense", "a .70, b .65, c .3833, d .10"),
-        ("txtai", "b .75, a .50, c .4167, d .1667"),
-        ("opensearch-minmax", "b .772727, a .5, c .3605, d .0005"),
-        ("elasticsearch-linear", "b 1.545455, a 1, c .72, d 0"),
+        ("txtai txtai-rrf", "b .75, a .50, c .4167, d .1667"),
+        ("opensearch-minmax opensearch-min-max opensearch-min-max-mean", "b .772727, a .5, c .3605, d .0005"),
+        ("elasticsearch-linear elasticsearch-minmax elasticsearch-min-max", "b 1.545455, a 1, c .72, d 0"),
         ("qdrant-dbsf", "b 1.147931, c .875903, a .661394, d .314772"),
         ("haystack-dbsf", "a .697666, b .668824, c .558033, d .273143"),
     ];
@@ -99,7 +102,10 @@ fn other_systems_are_reproduced_to_the_published_digits() {
             seen.push(name);
         }
     }
-    let all: Vec<_> = Compat::all().iter().flat_map(|preset| preset.names).copied().collect();
+    let mut all: Vec<_> =
+        Compat::all().iter().flat_map(|preset| [preset.names, preset.aliases].concat()).collect();
+    seen.sort_unstable();
+    all.sort_unstable();
     assert_eq!(seen, all, "every preset has its published numbers here");
     let weighted = folder.stdout("fuse two.json --compat qdrant --weight bm25=1 --weight dense=3 --json");
     expect(&weighted, "b 1.0833, c .85, a .5, d .5");

@@ -60,7 +60,12 @@ codes! {
     Conflict = "E0205", Caller, 400, "two settings contradict each other";
     Missing = "E0206", Caller, 400, "something that is needed was not given";
     Usage = "E0207", Caller, 400, "the command line is wrong";
+    Model = "E0208", Caller, 409, "vectors of different models cannot be mixed";
     Io = "E0301", Environment, 503, "a file could not be read or written";
+    Damaged = "E0302", Environment, 500, "a file of the store is damaged";
+    Newer = "E0303", Environment, 500, "the store was written by a newer version";
+    Busy = "E0304", Environment, 503, "another process is writing to the store";
+    Unavailable = "E0305", Environment, 503, "a model or a service cannot be reached";
     Internal = "E0901", Mainstem, 500, "a promise inside Mainstem was broken";
 }
 
@@ -120,6 +125,9 @@ pub trait Diagnostic: std::error::Error {
     /// What to do about it.
     fn hint(&self) -> Option<Cow<'_, str>>;
 }
+
+/// Any error that a user can act on, whatever crate it comes from.
+pub type Failure = Box<dyn Diagnostic + Send + Sync>;
 
 /// The known name nearest to `name`, if one is near enough to be a slip of the keyboard.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

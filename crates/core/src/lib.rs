@@ -41,6 +41,9 @@
 //! 8. **[Diversity](diversify)** sets hits against each other.
 //! 9. **The [answer]**: hits, each with its [`Ledger`], and a [`Status`] that admits every gap.
 //!
+//! What comes before the lists, [documents](document) in [stores](contract::Store), [embedders](contract::Embedder) and
+//! [chunkers](contract::Chunker), is described here as contracts and implemented elsewhere.
+//!
 //! A [`PipelineSpec`] configures all of these, [`Pipeline::run`] runs them, and a [`Replay`] is one search as a file. [Deadlines](deadline)
 //! decide when a search stops waiting for its legs.
 //!
@@ -57,10 +60,12 @@
 pub mod aggregate;
 pub mod answer;
 pub mod candidates;
+pub mod contract;
 pub mod deadline;
 pub mod dedup;
 pub mod diagnostic;
 pub mod diversify;
+pub mod document;
 pub mod error;
 pub mod fuse;
 pub mod item;
@@ -78,7 +83,8 @@ pub mod time;
 
 pub use answer::{Answer, Hit};
 pub use candidates::{Candidates, Id, NonFinite, RankedList, Slot};
-pub use diagnostic::{Code, Diagnostic, Fault, Place, nearest};
+pub use diagnostic::{Code, Diagnostic, Failure, Fault, Place, nearest};
+pub use document::{Chunk, ChunkId, Document, StoredChunk};
 pub use error::Error;
 pub use fuse::{Compat, FuseSpec, Fused, FusedHit, Fusion, Method};
 pub use item::Item;

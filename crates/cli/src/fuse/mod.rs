@@ -25,8 +25,9 @@ Examples:
   cat search.json | mainstem fuse - --why-not doc-17
 
 Input:
-  TREC runs (`query Q0 document rank score tag`), one file a list; the list's name is the file's name without folder and
-  extension. Scores decide; equal scores go by the rank column. Or one JSON file with lists, settings and clock:
+  TREC runs (`query Q0 document rank score tag`), one file a list. The list's name is the file's
+  name without folder and extension. Scores decide; equal scores go by the rank column.
+  Or one JSON file with lists, settings and clock:
   {\"now\": \"2026-01-31T00:00:00Z\",
    \"pipeline\": {\"fuse\": {\"method\": \"rrf\", \"k\": 60}, \"dedup\": {\"across\": 0.9}, \"limit\": 10},
    \"lists\": [{\"name\": \"wiki/dense\", \"source\": \"wiki\", \"weight\": 1.0,
@@ -34,8 +35,9 @@ Input:
   Options given here win over what the file says. Stages that are not configured do not run.
 
 Output:
-  TREC runs give a TREC run (equal scores are set apart by the least step that trec_eval sees, so that it keeps our order),
-  JSON gives a table; --explain a readable account of every score, --json everything.
+  TREC runs give a TREC run, in which equal scores are set apart by the least step that trec_eval
+  sees, so that it keeps our order. JSON gives a table. --explain gives a readable account of every
+  score, --json everything.
 
 Exit codes: 0 found, 1 nothing found, 2 error";
 

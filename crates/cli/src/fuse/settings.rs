@@ -15,11 +15,10 @@ use crate::failure::Problem;
 #[derive(Args, Debug)]
 pub(super) struct FuseSettings {
     /// Fusion method
-    #[arg(long, value_parser = PossibleValuesParser::new(Method::ALL.iter().map(|method| method.as_str())))]
+    #[arg(long, ignore_case = true, value_parser = PossibleValuesParser::new(Method::ALL.iter().map(|method| method.as_str())))]
     method: Option<String>,
 
-    /// Fuse as another system does, with its constants and default weights
-    #[arg(long, value_name = "SYSTEM", conflicts_with = "method", value_parser = PossibleValuesParser::new(systems()))]
+    #[arg(long, value_name = "SYSTEM", conflicts_with = "method", help = compat_help())]
     compat: Option<String>,
 
     /// rrf: constant added to every rank, >= 0 [default: 60]
@@ -67,8 +66,9 @@ pub(super) struct FuseSettings {
     config: Option<String>,
 }
 
-fn systems() -> Vec<&'static str> {
-    Compat::all().iter().flat_map(|preset| preset.names).copied().collect()
+fn compat_help() -> String {
+    let systems: Vec<_> = Compat::all().iter().flat_map(|preset| preset.names).copied().collect();
+    format!("Fuse as another system does, with its constants and default weights: {}", systems.join(", "))
 }
 
 /// A configuration file; only its pipeline matters here.
@@ -109,7 +109,7 @@ impl FuseSettings {
             compat.weigh(&mut replay.search.candidates)?;
         }
         if let Some(name) = &self.method {
-            replay.pipeline.fuse = FuseSpec::new(name.parse()?);
+            replay.pipeline.fuse = FuseSpec::new(name.to_lowercase().parse()?);
         }
         let fuse = &mut replay.pipeline.fuse;
         fuse.k = self.k.or(fuse.k);

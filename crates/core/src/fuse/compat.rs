@@ -37,6 +37,8 @@ use crate::error::Error;
 pub struct Compat {
     /// The names it goes by.
     pub names: &'static [&'static str],
+    /// Other spellings that are understood.
+    pub aliases: &'static [&'static str],
     /// The settings.
     pub spec: FuseSpec,
     /// For systems with one vector leg and one keyword leg: the weight of the vector leg; the other gets the rest.
@@ -50,39 +52,60 @@ impl Compat {
         let linear = || FuseSpec { normalise: Some(Norm::Minmax), ..FuseSpec::new(Method::Linear) };
         let mean = |spec| FuseSpec { combine: Some(Combining::Mean), ..spec };
         let sum = |spec| FuseSpec { combine: Some(Combining::Sum), ..spec };
-        let preset = |names, spec, vector_weight| Self { names, spec, vector_weight };
+        let preset = |names, spec, vector_weight| Self { names, aliases: &[], spec, vector_weight };
+        let also = |preset, aliases| Self { aliases, ..preset };
         vec![
-            preset(
-                &["cormack", "elasticsearch", "opensearch", "ranx", "rankops", "lancedb-python", "azure"],
-                rrf(60.0, 1),
-                None,
+            also(
+                preset(
+                    &["cormack", "elasticsearch", "opensearch", "ranx", "rankops", "lancedb-python", "azure"],
+                    rrf(60.0, 1),
+                    None,
+                ),
+                &["rrf", "elasticsearch-rrf", "opensearch-rrf", "azure-ai-search"],
             ),
-            preset(&["llamaindex", "lancedb", "lancedb-rust", "rankops-0.2"], rrf(60.0, 0), None),
+            also(
+                preset(&["llamaindex", "lancedb", "rankops-0.2"], rrf(60.0, 0), None),
+                &["llama-index", "lancedb-rust"],
+            ),
             preset(&["vespa"], FuseSpec { missing: Some(Missing::Last), ..rrf(60.0, 1) }, None),
-            preset(&["qdrant"], FuseSpec { weighting: Some(Weighting::Rank), ..rrf(2.0, 0) }, None),
+            also(
+                preset(&["qdrant"], FuseSpec { weighting: Some(Weighting::Rank), ..rrf(2.0, 0) }, None),
+                &["qdrant-rrf"],
+            ),
             preset(&["onyx"], rrf(50.0, 1), None),
             preset(&["langchain"], mean(rrf(60.0, 1)), None),
-            preset(&["haystack"], FuseSpec { combine: Some(Combining::Unit), ..rrf(61.0, 0) }, None),
+            also(
+                preset(&["haystack"], FuseSpec { combine: Some(Combining::Unit), ..rrf(61.0, 0) }, None),
+                &["haystack-rrf"],
+            ),
             preset(&["weaviate-ranked"], rrf(60.0, 0), Some(0.75)),
-            preset(&["weaviate", "weaviate-relative"], sum(linear()), Some(0.75)),
+            also(preset(&["weaviate"], sum(linear()), Some(0.75)), &["weaviate-relative"]),
             preset(&["typesense"], rrf(0.0, 1), Some(0.3)),
-            preset(&["txtai"], mean(rrf(0.0, 1)), None),
-            preset(&["opensearch-minmax"], FuseSpec { floor: Some(0.001), ..mean(linear()) }, None),
-            preset(&["elasticsearch-linear"], sum(linear()), None),
+            also(preset(&["txtai"], mean(rrf(0.0, 1)), None), &["txtai-rrf"]),
+            also(
+                preset(&["opensearch-minmax"], FuseSpec { floor: Some(0.001), ..mean(linear()) }, None),
+                &["opensearch-min-max", "opensearch-min-max-mean"],
+            ),
+            also(
+                preset(&["elasticsearch-linear"], sum(linear()), None),
+                &["elasticsearch-minmax", "elasticsearch-min-max"],
+            ),
             preset(&["qdrant-dbsf"], FuseSpec::new(Method::Dbsf), None),
             preset(&["haystack-dbsf"], haystack_dbsf(), None),
         ]
     }
 
-    /// The preset of this name.
+    /// The preset of this name, in any case, with `_` or spaces for `-`.
     ///
     /// # Errors
     /// When there is none.
     pub fn find(name: &str) -> Result<Self, Error> {
+        let spelled = name.to_lowercase().replace(['_', ' '], "-");
+        let spelled = spelled.as_str();
         let all = Self::all();
         let known: Vec<_> = all.iter().flat_map(|preset| preset.names).copied().collect();
         all.into_iter()
-            .find(|preset| preset.names.contains(&name))
+            .find(|preset| preset.names.contains(&spelled) || preset.aliases.contains(&spelled))
             .ok_or_else(|| Error::unknown("system", name, known))
     }
 

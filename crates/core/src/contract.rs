@@ -1,0 +1,251 @@
+//! Contracts: what outsiders implement.
+//!
+//! All of them are synchronous and are called from several threads. Whoever talks to a network inside of them keeps to the deadline
+//! of the [`Ctx`]; the engine goes on without a call that comes back late.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::Failure;
+use crate::document::{ChunkId, Document, StoredChunk};
+use crate::time::Moment;
+
+/// What a call may look at apart from its arguments: when to stop, and what time it is.
+#[derive(Clone, Debug)]
+pub struct Ctx {
+    /// When the caller goes on without the answer.
+    pub deadline: Option<Instant>,
+    /// The clock of the search.
+    pub now: Moment,
+}
+
+impl Ctx {
+    /// A call that may take as long as it needs.
+    pub fn unhurried(now: Moment) -> Self {
+        Self { deadline: None, now }
+    }
+}
+
+/// A way to search a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// By meaning: nearest dense vectors.
+    Dense,
+    /// By words: BM25.
+    Lexical,
+}
+
+impl Channel {
+    /// The name, as in `wiki/dense`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::Lexical => "lexical",
+        }
+    }
+}
+
+/// Which chunks may be found. Everything that is given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Filter {
+    /// Only these sources; all when left out.
+    pub sources: Option<Vec<String>>,
+    /// Only sources of these kinds; all when left out.
+    pub kinds: Option<Vec<String>>,
+    /// Only documents written at this time or later. A document without a time does not pass.
+    pub since: Option<Moment>,
+    /// Only documents written before this time. A document without a time does not pass.
+    pub until: Option<Moment>,
+    /// Only documents whose metadata have these values, as text.
+    pub metadata: Vec<(String, String)>,
+    /// Only documents that this caller may read.
+    pub reader: Option<String>,
+}
+
+/// One channel's question to a store.
+#[derive(Clone, Debug)]
+pub struct Retrieval<'a> {
+    /// The channel.
+    pub channel: Channel,
+    /// The words of the query.
+    pub text: &'a str,
+    /// The vector of the query, for the dense channel.
+    pub vector: Option<&'a [f32]>,
+    /// Which chunks may be found.
+    pub filter: &'a Filter,
+    /// How many chunks of each source are wanted.
+    pub limit: usize,
+}
+
+/// A chunk that was found, with a score that is comparable across the sources of one store.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// The chunk.
+    pub chunk: ChunkId,
+    /// Its score: larger is better.
+    pub score: f64,
+}
+
+/// What a channel found in one source, best first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundIn {
+    /// The source.
+    pub source: String,
+    /// The chunks.
+    pub found: Vec<Found>,
+}
+
+/// How well a store does something by itself; the engine completes the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ability {
+    /// It does, to the letter.
+    Exact,
+    /// It does, but may miss some.
+    Inexact,
+    /// It does not.
+    None,
+}
+
+/// What a store can do by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Capabilities {
+    /// Search by words.
+    pub lexical: Ability,
+    /// Search by meaning.
+    pub dense: Ability,
+    /// Keep to a filter while searching.
+    pub filters: Ability,
+}
+
+/// A change to a store.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Puts a document in place of the one of that name, if any.
+    Put(Document),
+    /// Removes the document of that name, if any.
+    Delete {
+        /// The source.
+        source: String,
+        /// The document.
+        id: String,
+    },
+}
+
+/// What changes did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Applied {
+    /// Documents that are new.
+    pub added: usize,
+    /// Documents that replaced others.
+    pub changed: usize,
+    /// Documents that were there already, to the letter.
+    pub unchanged: usize,
+    /// Documents that were removed.
+    pub removed: usize,
+}
+
+/// What a store knows about a source.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SourceStats {
+    /// The source.
+    pub name: String,
+    /// Its kind, such as `slack`.
+    pub kind: String,
+    /// How many documents it has.
+    pub documents: u64,
+    /// How many chunks.
+    pub chunks: u64,
+    /// How many of the chunks have a vector.
+    pub vectors: u64,
+    /// When its newest document was written.
+    pub newest: Option<Moment>,
+    /// When it was last written to.
+    pub written_at: Option<Moment>,
+}
+
+/// Where documents are kept.
+pub trait Store: Send + Sync {
+    /// What the store can do by itself.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Applies changes in order, all or none.
+    ///
+    /// When it returns, the changes MUST survive the death of the process, and every [`View`] taken afterwards MUST see them. A document
+    /// equal to the one that is there MUST count as unchanged and cost no index work.
+    ///
+    /// # Errors
+    /// When the store cannot be written, or a vector is not of the store's model; then nothing has changed.
+    fn apply(&self, changes: Vec<Change>) -> Result<Applied, Failure>;
+
+    /// The store as it is now. Later changes MUST NOT show in it, and it MUST NOT hold up writers.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn view(&self) -> Result<Arc<dyn View>, Failure>;
+}
+
+/// A store at one moment.
+pub trait View: Send + Sync {
+    /// The sources, by name.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn sources(&self) -> Result<Vec<SourceStats>, Failure>;
+
+    /// Searches one channel: for each source that passes the filter and has any hit, its best chunks, best first.
+    ///
+    /// Scores MUST be comparable across the sources of one answer: one embedding model, one set of word statistics.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or the query's vector is not of the store's model.
+    fn retrieve(&self, retrieval: &Retrieval<'_>, ctx: &Ctx) -> Result<Vec<FoundIn>, Failure>;
+
+    /// The chunks of these numbers, in the order asked; those that are gone are left out.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn fetch(&self, chunks: &[ChunkId]) -> Result<Vec<StoredChunk>, Failure>;
+}
+
+/// What is known about an embedding model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelCard {
+    /// Its name, which a store remembers.
+    pub name: String,
+    /// The length of its vectors.
+    pub dim: usize,
+    /// How many tokens it reads; the rest of a text is not seen.
+    pub max_tokens: usize,
+}
+
+/// A text as a model sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embedded {
+    /// The vector, of unit length.
+    pub vector: Vec<f32>,
+    /// Whether the text was longer than the model reads.
+    pub cut: bool,
+}
+
+/// Turns texts into vectors.
+pub trait Embedder: Send + Sync {
+    /// What is known about the model.
+    fn card(&self) -> &ModelCard;
+
+    /// The vectors of these texts, in order. They MUST be of unit length and of the card's dimension.
+    ///
+    /// # Errors
+    /// When the model cannot be reached, or does not answer in time.
+    fn embed(&self, texts: &[&str], ctx: &Ctx) -> Result<Vec<Embedded>, Failure>;
+}
+
+/// Cuts a text into chunks.
+pub trait Chunker: Send + Sync {
+    /// The chunks, in order. Spans MUST lie on character boundaries and inside the text; text between them may be left out.
+    fn chunk(&self, text: &str) -> Vec<crate::document::Chunk>;
+}
