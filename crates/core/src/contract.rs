@@ -124,6 +124,7 @@ pub struct Capabilities {
 
 /// A change to a store.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "changes come in batches of puts; a deletion is the rare one")]
 pub enum Change {
     /// Puts a document in place of the one of that name, if any.
     Put(Document),

@@ -31,15 +31,16 @@
 //!    candidate: text, time, key, vector, and whatever else the caller wants back.
 //! 2. **[Routing](route)** reads the query and weighs the sources.
 //! 3. **[Aggregation](aggregate)** turns lists of chunks into lists of documents.
-//! 4. **[Fusion](fuse)** makes one list of many: [RRF](fuse::rrf), [RSF](fuse::rsf), [CombSUM and CombMNZ](fuse::comb), the
+//! 4. **[Merging](pipeline::merge)** brings the sources' lists of one channel together by score, where scores are comparable.
+//! 5. **[Fusion](fuse)** makes one list of many: [RRF](fuse::rrf), [RSF](fuse::rsf), [CombSUM and CombMNZ](fuse::comb), the
 //!    [weighted linear combination](fuse::linear) with its [normalisations](fuse::normalise), [DBSF](fuse::dbsf),
 //!    [ISR](fuse::isr), [Borda](fuse::borda), [Condorcet](fuse::condorcet), and [what other systems do](fuse::compat). Each page has
 //!    the formula, the citation, when to use it and when not.
-//! 5. **[Collapsing](dedup)** brings copies together and remembers where else a thing was found.
-//! 6. **[Reranking](rerank)** merges a reranker's scores, with a fallback that never breaks the answer.
-//! 7. **[Recency](recency)** weighs freshness, per source.
-//! 8. **[Diversity](diversify)** sets hits against each other.
-//! 9. **The [answer]**: hits, each with its [`Ledger`], and a [`Status`] that admits every gap.
+//! 6. **[Collapsing](dedup)** brings copies together and remembers where else a thing was found.
+//! 7. **[Reranking](rerank)** merges a reranker's scores, with a fallback that never breaks the answer.
+//! 8. **[Recency](recency)** weighs freshness, per source.
+//! 9. **[Diversity](diversify)** sets hits against each other.
+//! 10. **The [answer]**: hits, each with its [`Ledger`], and a [`Status`] that admits every gap.
 //!
 //! What comes before the lists, [documents](document) in [stores](contract::Store), [embedders](contract::Embedder) and
 //! [chunkers](contract::Chunker), is described here as contracts and implemented elsewhere.
@@ -90,6 +91,6 @@ pub use fuse::{Compat, FuseSpec, Fused, FusedHit, Fusion, Method};
 pub use item::Item;
 pub use ledger::{Ledger, Step};
 pub use leg::{Bounds, Direction, Leg, LegState};
-pub use pipeline::{Pipeline, PipelineSpec, Search};
+pub use pipeline::{Across, Pipeline, PipelineSpec, Search};
 pub use replay::Replay;
 pub use status::Status;

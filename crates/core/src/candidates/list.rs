@@ -142,6 +142,12 @@ impl RankedList {
         list
     }
 
+    /// A leg with these items, which must be sorted, unique and finite already.
+    pub(crate) fn of(leg: Leg, items: impl IntoIterator<Item = (Slot, f64)>) -> Self {
+        let (slots, scores) = items.into_iter().unzip();
+        Self { leg, slots, scores, repeated: 0, dropped: 0 }
+    }
+
     /// The same leg with other items, which must be sorted, unique and finite already.
     pub(crate) fn with_items(&self, items: impl IntoIterator<Item = (Slot, f64)>) -> Self {
         let (slots, scores) = items.into_iter().unzip();

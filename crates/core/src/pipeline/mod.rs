@@ -1,11 +1,12 @@
 //! The pipeline: what happens between the legs' answers and the one list, as configuration and as a run.
 //!
 //! ```text
-//! route → aggregate → collapse within → fuse → collapse across → rerank → recency → diversify → cut
+//! route → aggregate → collapse within → merge → fuse → collapse across → rerank → recency → diversify → cut
 //! ```
 //!
 //! A stage that is not configured does not run; there are no hidden ones.
 
+pub mod merge;
 mod rows;
 mod run;
 mod stages;
@@ -23,6 +24,7 @@ use crate::recency::RecencySpec;
 use crate::rerank::RerankSpec;
 use crate::route::{RouteSpec, Router};
 
+pub use merge::Across;
 pub use run::Search;
 
 /// The stages, as written under `pipeline`. What is left out is off, except that lists are always fused.
@@ -36,6 +38,10 @@ pub struct PipelineSpec {
     /// Bring chunks together to documents before fusion: `max`, `mean` or `first`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregate: Option<Aggregate>,
+    /// How the lists of different sources meet: `rank` fuses each as a list of its own, `score` merges each channel over all
+    /// sources by score first.
+    #[serde(skip_serializing_if = "Across::is_rank")]
+    pub across: Across,
     /// How lists are fused.
     #[serde(deserialize_with = "fuse")]
     pub fuse: FuseSpec,

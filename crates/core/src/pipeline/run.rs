@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use super::Pipeline;
+use super::merge::Unmerged;
 use super::rows::Row;
 use crate::aggregate;
 use crate::answer::{Answer, Dropped, Hit, Why};
@@ -45,6 +46,8 @@ pub(super) struct Running<'a> {
     /// Borrowed until a stage changes them.
     pub(super) candidates: Cow<'a, Candidates<String>>,
     pub(super) items: Cow<'a, [Item]>,
+    /// The sources' lists, where they were merged.
+    pub(super) unmerged: Option<Unmerged>,
     /// What the stages before fusion did to an item.
     pub(super) before: FxHashMap<Slot, Vec<Step>>,
     /// The labels of what was collapsed into an item before fusion.
@@ -66,6 +69,7 @@ impl Pipeline {
         running.route();
         running.aggregate();
         running.collapse_within()?;
+        running.merge();
         let fused = running.fuse()?;
         running.collapse_across(&fused);
         running.rerank();
@@ -86,6 +90,7 @@ impl<'a> Running<'a> {
             verdict: search.verdict.as_ref(),
             candidates: Cow::Borrowed(&search.candidates),
             items: Cow::Borrowed(&search.items),
+            unmerged: None,
             before: FxHashMap::default(),
             alternates: FxHashMap::default(),
             rows: Vec::new(),
@@ -159,10 +164,10 @@ impl<'a> Running<'a> {
                 items: list.len(),
                 repeated: list.repeated(),
                 dropped: list.dropped(),
-                could_add: missing.then(|| self.pipeline.fusion.most(leg.weight, total)).flatten(),
+                could_add: missing.then(|| self.pipeline.fusion.most(self.fused_weight(leg), total)).flatten(),
             }
         };
-        let legs: Vec<_> = self.candidates.lists().iter().map(status).collect();
+        let legs: Vec<_> = self.source_lists().iter().map(status).collect();
         self.status.partial =
             legs.iter().any(|leg| matches!(leg.state, LegState::TimedOut | LegState::Failed));
         self.status.legs = legs;
@@ -248,15 +253,13 @@ impl<'a> Running<'a> {
 
     /// The sources that hold an item, in list order, once each.
     pub(super) fn sources(&self, fused: &Fused, slot: Slot) -> Vec<String> {
-        let held = fused.cells(slot).iter().filter(|cell| cell.rank > 0);
-        let sources: IndexMap<&str, ()> = held
-            .map(|cell| (self.candidates.lists()[cell.list as usize].leg().source.as_str(), ()))
-            .collect();
+        let holders = self.holders(fused, slot).into_iter();
+        let sources: IndexMap<&str, ()> = holders.map(|leg| (leg.source.as_str(), ())).collect();
         sources.into_keys().map(str::to_owned).collect()
     }
 
     pub(super) fn lists_of<'s>(&'s self, source: &'s str) -> impl Iterator<Item = &'s crate::RankedList> {
-        self.candidates.lists().iter().filter(move |list| list.leg().source == source)
+        self.source_lists().iter().filter(move |list| list.leg().source == source)
     }
 
     /// How an answer names an item.

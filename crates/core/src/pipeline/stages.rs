@@ -138,10 +138,7 @@ impl Running<'_> {
     }
 
     fn primary_kind(&self, fused: &Fused, slot: Slot) -> String {
-        let first = fused.cells(slot).iter().find(|cell| cell.rank > 0);
-        first.map_or_else(String::new, |cell| {
-            self.candidates.lists()[cell.list as usize].leg().kind().to_owned()
-        })
+        self.holders(fused, slot).first().map_or_else(String::new, |leg| leg.kind().to_owned())
     }
 
     /// Merges the reranker's scores, or keeps everything as it is when they are of no use.
@@ -192,7 +189,7 @@ impl Running<'_> {
     /// Weighs freshness, by the rule of each hit's first source.
     pub(super) fn recency(&mut self, fused: &Fused) -> Result<(), Error> {
         let specs = &self.pipeline.spec.recency;
-        let legs = self.candidates.lists().iter().map(RankedList::leg);
+        let legs = self.source_lists().iter().map(RankedList::leg);
         let table = RecencyTable::new(specs, legs.map(|leg| (leg.source.as_str(), leg.kind())))?;
         if !table.is_active() {
             return Ok(());
