@@ -9,6 +9,7 @@ mod diversity;
 mod documents;
 mod fusion;
 mod legs;
+mod merging;
 mod order;
 mod paging;
 mod recency;
