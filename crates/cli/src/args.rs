@@ -1,8 +1,10 @@
 //! The command line as a whole.
 
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
 
-/// Many sources, one stream: fuse ranked lists into one, explain every score, and measure the result.
+/// Many sources, one stream: search many sources at once, get one ranked list, and see why each hit is where it is.
 #[derive(Debug, Parser)]
 #[command(
     name = "mainstem",
@@ -11,6 +13,10 @@ use clap::{Parser, Subcommand};
     after_help = "Exit codes: 0 found, 1 nothing found, 2 error. Data goes to standard output, messages to standard error."
 )]
 pub(crate) struct Cli {
+    /// Folder of the store
+    #[arg(long, global = true, value_name = "DIR", default_value = ".mainstem")]
+    pub(crate) store: PathBuf,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -19,10 +25,24 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// See it at work on sample lists: fuse, explain, evaluate
     Demo(crate::demo::DemoArgs),
+    /// Make an empty store
+    Init(crate::store::InitArgs),
+    /// Put documents into the store: folders of files, JSONL, judged collections
+    Ingest(Box<crate::ingest::IngestArgs>),
+    /// Show what each source holds
+    Sources(crate::store::SourcesArgs),
+    /// Search all sources at once
+    Search(Box<crate::search::SearchArgs>),
     /// Fuse ranked lists (TREC runs or JSON) into one, and say why each hit is where it is
     Fuse(Box<crate::fuse::FuseArgs>),
-    /// Measure ranked lists against relevance judgements, and compare them
-    Eval(crate::eval::EvalArgs),
+    /// Measure ranked lists, or the store's answers, against relevance judgements, and compare them
+    Eval(Box<crate::eval::EvalArgs>),
     /// Preview what a recency rule does at each age
     Recency(crate::recency::RecencyArgs),
+    /// Get the embedding model, or list those that are here
+    Model(crate::model::ModelArgs),
+    /// Build the indexes anew from the stored documents
+    Reindex(crate::store::ReindexArgs),
+    /// Look for anything in the store that is not as it should be
+    Doctor(crate::store::DoctorArgs),
 }

@@ -8,8 +8,12 @@ mod demo;
 mod eval;
 mod failure;
 mod fuse;
+mod ingest;
+mod model;
 mod output;
 mod recency;
+mod search;
+mod store;
 mod table;
 
 use std::process::ExitCode;
@@ -24,11 +28,22 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return failure::report_usage(&error),
     };
-    let done = match &cli.command {
+    run(&cli).unwrap_or_else(|failure| failure::report(failure.as_ref()))
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, Failure> {
+    let store = cli.store.as_path();
+    match &cli.command {
         Command::Demo(args) => demo::run(args),
+        Command::Init(args) => store::init(args, store),
+        Command::Ingest(args) => ingest::run(args, store),
+        Command::Sources(args) => store::sources(args, store),
+        Command::Search(args) => search::run(args, store),
         Command::Fuse(args) => fuse::run(args),
-        Command::Eval(args) => eval::run(args),
+        Command::Eval(args) => eval::run(args, store),
         Command::Recency(args) => recency::run(args),
-    };
-    done.unwrap_or_else(|failure| failure::report(failure.as_ref()))
+        Command::Model(args) => model::run(args),
+        Command::Reindex(args) => store::reindex(args, store),
+        Command::Doctor(args) => store::doctor(args, store),
+    }
 }

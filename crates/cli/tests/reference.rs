@@ -38,7 +38,23 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 6] = [&[], &["demo"], &["fuse"], &["eval"], &["eval", "compare"], &["recency"]];
+    let commands: [&[&str]; 15] = [
+        &[],
+        &["demo"],
+        &["init"],
+        &["ingest"],
+        &["sources"],
+        &["search"],
+        &["fuse"],
+        &["eval"],
+        &["eval", "compare"],
+        &["recency"],
+        &["model"],
+        &["model", "pull"],
+        &["model", "list"],
+        &["reindex"],
+        &["doctor"],
+    ];
     for command in commands {
         let name = [&["mainstem"], command].concat().join(" ");
         let _ = write!(out, "\n## `{name}`\n\n```text\n{}```\n", help(command));

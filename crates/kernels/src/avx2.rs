@@ -1,14 +1,16 @@
-//! AVX2 with FMA: Haswell, Zen and later.
+//! AVX2 with FMA and F16C: Haswell, Zen and later.
 
 use std::arch::x86_64::{
     __m256, __m256i, _MM_HINT_T0, _mm_add_epi32, _mm_extract_epi32, _mm_loadu_si128, _mm_prefetch,
-    _mm_unpackhi_epi64, _mm256_add_epi32, _mm256_castsi256_si128, _mm256_cvtepi8_epi16,
-    _mm256_extracti128_si256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_max_ps,
-    _mm256_set1_ps, _mm256_setzero_ps, _mm256_setzero_si256, _mm256_storeu_ps,
+    _mm_unpackhi_epi64, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_si128, _mm256_cmpeq_epi8,
+    _mm256_cvtepi8_epi16, _mm256_cvtph_ps, _mm256_extracti128_si256, _mm256_fmadd_ps, _mm256_loadu_ps,
+    _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_max_ps, _mm256_set_epi64x,
+    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_set1_ps,
+    _mm256_setzero_ps, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_storeu_ps,
 };
 
 use crate::maxsim::PANEL;
-use crate::scalar;
+use crate::scalar::{self, LANES};
 use crate::top_k::{Scored, select};
 
 /// Document rows scored together: 6 rows × 2 halves of a panel fill 12 of the 16 registers with independent sums.
@@ -18,6 +20,36 @@ const ROWS: usize = 6;
 pub(crate) fn dots(query: &[f32], rows: &[f32], out: &mut [f32]) {
     for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
         *out = scalar::dot(query, row);
+    }
+}
+
+/// The oracle's lanes in four registers; the conversion is the machine's, which the compiler does not find.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(crate) fn dot_f16(query: &[f32], row: &[u8]) -> f32 {
+    let mut sums = [_mm256_setzero_ps(); LANES / 8];
+    let ((query, query_tail), (row, row_tail)) = (query.as_chunks(), row.as_chunks());
+    for (query, row) in query.iter().zip(row) {
+        add_half_products(&mut sums, query, row);
+    }
+    if !query_tail.is_empty() {
+        add_half_products(&mut sums, &scalar::padded(query_tail), &scalar::padded(row_tail));
+    }
+    let mut lanes = [0.0; LANES];
+    for (lanes, sum) in lanes.as_chunks_mut::<8>().0.iter_mut().zip(sums) {
+        // SAFETY: eight floats are there, and the store needs no alignment.
+        unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), sum) };
+    }
+    scalar::folded(lanes)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn add_half_products(sums: &mut [__m256; LANES / 8], query: &[f32; LANES], row: &[u8; 2 * LANES]) {
+    let (query, row) = (query.as_chunks::<8>().0, row.as_chunks::<16>().0);
+    for ((sum, query), row) in sums.iter_mut().zip(query).zip(row) {
+        // SAFETY: eight floats and sixteen bytes are there, and the loads need no alignment.
+        let (query, row) = unsafe { (_mm256_loadu_ps(query.as_ptr()), _mm_loadu_si128(row.as_ptr().cast())) };
+        *sum = _mm256_fmadd_ps(query, _mm256_cvtph_ps(row), *sum);
     }
 }
 
@@ -63,6 +95,41 @@ pub(crate) fn hammings(query: &[u8], rows: &[u8], out: &mut [u32]) {
     for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
         *out = scalar::hamming(query, row);
     }
+}
+
+#[target_feature(enable = "avx2")]
+pub(crate) fn sign_dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
+    for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len().div_ceil(8))) {
+        *out = sign_dot(query, row);
+    }
+}
+
+/// 32 components at a time: what is left of the query under a mask, added up in pairs of bytes, then of 16 bits, where
+/// neither can overflow.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sign_dot(query: &[i8], bits: &[u8]) -> i32 {
+    let mut sum = _mm256_setzero_si256();
+    let ((query, query_tail), (words, _)) = (query.as_chunks::<32>(), bits.as_chunks::<4>());
+    for (query, word) in query.iter().zip(words) {
+        // SAFETY: thirty-two bytes are there, and the load needs no alignment.
+        let query = unsafe { _mm256_loadu_si256(query.as_ptr().cast()) };
+        let chosen = _mm256_and_si256(query, byte_mask(u32::from_le_bytes(*word)));
+        let pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), chosen);
+        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    }
+    lane_sum(sum).wrapping_add(scalar::sign_dot(query_tail, &bits[4 * query.len()..]))
+}
+
+/// 32 bits as 32 bytes, all ones where the bit is set.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn byte_mask(bits: u32) -> __m256i {
+    let source =
+        _mm256_set_epi64x(0x0303030303030303, 0x0202020202020202, 0x0101010101010101, 0x0000000000000000);
+    let place = _mm256_set1_epi64x(0x8040201008040201_u64.cast_signed());
+    let spread = _mm256_shuffle_epi8(_mm256_set1_epi32(bits.cast_signed()), source);
+    _mm256_cmpeq_epi8(_mm256_and_si256(spread, place), place)
 }
 
 #[target_feature(enable = "avx2")]

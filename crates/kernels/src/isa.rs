@@ -37,6 +37,7 @@ impl Isa {
             Self::Avx2 => {
                 is_x86_feature_detected!("avx2")
                     && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("f16c")
                     && is_x86_feature_detected!("popcnt")
             }
             #[cfg(target_arch = "x86_64")]
@@ -71,8 +72,10 @@ impl fmt::Display for Isa {
 pub struct Kernels {
     isa: Isa,
     dots: unsafe fn(&[f32], &[f32], &mut [f32]),
+    dot_f16: unsafe fn(&[f32], &[u8]) -> f32,
     dots_i8: unsafe fn(&[i8], &[i8], &mut [i32]),
     hammings: unsafe fn(&[u8], &[u8], &mut [u32]),
+    sign_dots: unsafe fn(&[i8], &[u8], &mut [i32]),
     raise_best: unsafe fn(&[f32], &[f32], usize, &mut [f32]),
     top_k: unsafe fn(&[f32], usize) -> Vec<Scored>,
 }
@@ -80,8 +83,10 @@ pub struct Kernels {
 static SCALAR: Kernels = Kernels {
     isa: Isa::Scalar,
     dots: scalar::dots,
+    dot_f16: scalar::dot_f16,
     dots_i8: scalar::dots_i8,
     hammings: scalar::hammings,
+    sign_dots: scalar::sign_dots,
     raise_best: scalar::raise_best,
     top_k: top_k::select,
 };
@@ -90,8 +95,10 @@ static SCALAR: Kernels = Kernels {
 static NEON: Kernels = Kernels {
     isa: Isa::Neon,
     dots: neon::dots,
+    dot_f16: neon::dot_f16,
     dots_i8: neon::dots_i8,
     hammings: neon::hammings,
+    sign_dots: neon::sign_dots,
     raise_best: neon::raise_best,
     top_k: neon::top_k,
 };
@@ -100,8 +107,10 @@ static NEON: Kernels = Kernels {
 static AVX2: Kernels = Kernels {
     isa: Isa::Avx2,
     dots: avx2::dots,
+    dot_f16: avx2::dot_f16,
     dots_i8: avx2::dots_i8,
     hammings: avx2::hammings,
+    sign_dots: avx2::sign_dots,
     raise_best: avx2::raise_best,
     top_k: avx2::top_k,
 };
@@ -110,8 +119,10 @@ static AVX2: Kernels = Kernels {
 static AVX512: Kernels = Kernels {
     isa: Isa::Avx512,
     dots: avx2::dots,
+    dot_f16: avx2::dot_f16,
     dots_i8: avx512::dots_i8,
     hammings: avx512::hammings,
+    sign_dots: avx512::sign_dots,
     raise_best: avx512::raise_best,
     top_k: avx2::top_k,
 };
@@ -162,6 +173,16 @@ impl Kernels {
         }
     }
 
+    /// See [`crate::dot_f16`].
+    ///
+    /// # Panics
+    /// When the row is not two bytes per component of the query.
+    pub fn dot_f16(&self, query: &[f32], row: &[u8]) -> f32 {
+        check_shape(2 * query.len(), row.len(), &mut [0.0_f32]);
+        // SAFETY: a `&Kernels` exists only where its instructions do.
+        unsafe { (self.dot_f16)(query, row) }
+    }
+
     /// See [`crate::dots_i8`].
     ///
     /// # Panics
@@ -181,6 +202,17 @@ impl Kernels {
         if check_rows(query, rows, out) {
             // SAFETY: a `&Kernels` exists only where its instructions do.
             unsafe { (self.hammings)(query, rows, out) }
+        }
+    }
+
+    /// See [`crate::sign_dots`].
+    ///
+    /// # Panics
+    /// When `rows` is not `out.len()` rows of one bit per component of the query.
+    pub fn sign_dots(&self, query: &[i8], rows: &[u8], out: &mut [i32]) {
+        if check_shape(query.len().div_ceil(8), rows.len(), out) {
+            // SAFETY: a `&Kernels` exists only where its instructions do.
+            unsafe { (self.sign_dots)(query, rows, out) }
         }
     }
 
@@ -209,11 +241,15 @@ impl fmt::Debug for Kernels {
 
 /// Checks the shapes, and answers the empty query (whose products are all 0); false means that nothing is left to do.
 fn check_rows<T, O: Default>(query: &[T], rows: &[T], out: &mut [O]) -> bool {
-    let (len, count) = (query.len(), out.len());
+    check_shape(query.len(), rows.len(), out)
+}
+
+/// The same for rows of another length than the query.
+fn check_shape<O: Default>(len: usize, values: usize, out: &mut [O]) -> bool {
+    let count = out.len();
     assert!(
-        len.checked_mul(count) == Some(rows.len()),
-        "expected {count} rows of {len}, received {} values",
-        rows.len()
+        len.checked_mul(count) == Some(values),
+        "expected {count} rows of {len}, received {values} values"
     );
     if len == 0 {
         out.fill_with(O::default);

@@ -3,8 +3,10 @@
 //! | kernel | formula | used for |
 //! |---|---|---|
 //! | [`dot`], [`dots`] | `Σ aᵢ·bᵢ` in `f32` | the cosine of unit vectors: exact rescoring, MMR |
+//! | [`dot_f16`] | `Σ aᵢ·bᵢ`, the second in `f16` | rescoring what a scan has found |
 //! | [`dot_i8`], [`dots_i8`] | `Σ aᵢ·bᵢ` of signed bytes in `i32` | the scan over quantised vectors |
-//! | [`hamming`], [`hammings`] | `Σ popcount(aᵢ ⊕ bᵢ)` | the first scan over one-bit codes |
+//! | [`hamming`], [`hammings`] | `Σ popcount(aᵢ ⊕ bᵢ)` | nearest one-bit codes, when the query is one as well |
+//! | [`sign_dots`] | `Σ aᵢ` over the set bits of a code | the first scan over one-bit codes |
 //! | [`MaxSimQuery`] | `1/\|Q\| · Σ_q max_d cos(q, d)` | reranking by token vectors |
 //! | [`top_k`] | the head of the sorted list | the end of every scan |
 //!
@@ -18,8 +20,10 @@
 //! | kernel | AVX-512 | AVX2 | NEON |
 //! |---|---|---|---|
 //! | `dots` | as AVX2 | compiled oracle | compiled oracle |
+//! | `dot_f16` | as AVX2 | F16C | compiled oracle |
 //! | `dots_i8` | VNNI | widening multiply | compiled oracle |
 //! | `hammings` | VPOPCNTDQ | compiled oracle (`popcnt`) | compiled oracle |
+//! | `sign_dots` | bits as load masks, VNNI | bits widened to bytes | compiled oracle |
 //! | `MaxSim` | 12 rows × 32 tokens in registers | 6 × 16 | 4 × 16 |
 //! | `top_k` | as AVX2 | compiled oracle | compiled oracle |
 //!
@@ -47,6 +51,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod isa;
+mod mapped;
 mod maxsim;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -55,6 +60,7 @@ mod tokens;
 mod top_k;
 
 pub use isa::{Isa, Kernels};
+pub use mapped::Mapped;
 pub use maxsim::{MaxSimQuery, normalize};
 pub use tokens::{ShapeError, TokenBatch, Tokens};
 pub use top_k::Scored;
@@ -84,6 +90,18 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// When `rows` is not `out.len()` rows as long as the query.
 pub fn dots(query: &[f32], rows: &[f32], out: &mut [f32]) {
     Kernels::best().dots(query, rows, out);
+}
+
+/// [`dot`] with a vector in half precision, two bytes per component, the lower first. It is widened exactly.
+///
+/// ```
+/// assert_eq!(mainstem_kernels::dot_f16(&[3.0, 4.0], &[0x00, 0x3c, 0x00, 0xc0]), 3.0 * 1.0 - 4.0 * 2.0);
+/// ```
+///
+/// # Panics
+/// When the row is not two bytes per component of the query.
+pub fn dot_f16(query: &[f32], row: &[u8]) -> f32 {
+    Kernels::best().dot_f16(query, row)
 }
 
 /// `Σ aᵢ·bᵢ` of signed bytes, exact for up to 131,071 of them (beyond, the sum may wrap); 0 for empty vectors.
@@ -120,6 +138,23 @@ pub fn hamming(a: &[u8], b: &[u8]) -> u32 {
 /// When `rows` is not `out.len()` rows as long as the query.
 pub fn hammings(query: &[u8], rows: &[u8], out: &mut [u32]) {
     Kernels::best().hammings(query, rows, out);
+}
+
+/// The sum of the query's components where a row's bit is set: `out[r]` is that of `rows[r·m..(r + 1)·m]`, where `m` is the
+/// query's length over 8, rounded up. Bit `i` of a row is bit `i mod 8`, counted from the lowest, of byte `i / 8`.
+///
+/// With `Σ query` it gives the product with a row of signs: `2·out[r] − Σ query`.
+///
+/// ```
+/// let mut out = [0; 2];
+/// mainstem_kernels::sign_dots(&[1, 10, 100], &[0b101, 0b010], &mut out);
+/// assert_eq!(out, [101, 10]);
+/// ```
+///
+/// # Panics
+/// When `rows` is not `out.len()` rows of one bit per component of the query.
+pub fn sign_dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
+    Kernels::best().sign_dots(query, rows, out);
 }
 
 /// The `k` best scores, best first: by score descending (`f32::total_cmp`), then by index ascending.

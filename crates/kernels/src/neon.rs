@@ -19,6 +19,11 @@ pub(crate) fn dots(query: &[f32], rows: &[f32], out: &mut [f32]) {
 }
 
 #[target_feature(enable = "neon")]
+pub(crate) fn dot_f16(query: &[f32], row: &[u8]) -> f32 {
+    scalar::dot_f16(query, row)
+}
+
+#[target_feature(enable = "neon")]
 pub(crate) fn dots_i8(query: &[i8], rows: &[i8], out: &mut [i32]) {
     for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
         *out = scalar::dot_i8(query, row);
@@ -29,6 +34,13 @@ pub(crate) fn dots_i8(query: &[i8], rows: &[i8], out: &mut [i32]) {
 pub(crate) fn hammings(query: &[u8], rows: &[u8], out: &mut [u32]) {
     for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
         *out = scalar::hamming(query, row);
+    }
+}
+
+#[target_feature(enable = "neon")]
+pub(crate) fn sign_dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
+    for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len().div_ceil(8))) {
+        *out = scalar::sign_dot(query, row);
     }
 }
 

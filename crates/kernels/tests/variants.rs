@@ -55,6 +55,24 @@ fn score() -> impl Strategy<Value = f32> + Clone {
     ]
 }
 
+/// A query, some rows of one bit per component (and noise in the bits behind), and their number.
+fn signs() -> impl Strategy<Value = (Vec<i8>, Vec<u8>, usize)> {
+    (prop_oneof![0_usize..20, 0_usize..300], 0_usize..7).prop_flat_map(|(len, count)| {
+        let query = vec(prop_oneof![any::<i8>(), Just(i8::MIN), Just(i8::MAX)], len);
+        (query, vec(any::<u8>(), len.div_ceil(8) * count), Just(count))
+    })
+}
+
+/// A query and as many finite numbers of half precision, small ones included.
+fn halves() -> impl Strategy<Value = (Vec<f32>, Vec<u8>)> {
+    prop_oneof![0_usize..20, 0_usize..300].prop_flat_map(|len| {
+        let half = (any::<bool>(), prop_oneof![0_u16..0x7c00, 0_u16..0x0800]);
+        let bytes = vec(half.prop_map(|(minus, size)| u16::from(minus) << 15 | size), len)
+            .prop_map(|halves| halves.into_iter().flat_map(u16::to_le_bytes).collect());
+        (vec(component(), len), bytes)
+    })
+}
+
 /// The definition of top-k: sort everything.
 fn sorted(scores: &[f32], k: usize) -> Vec<(u32, u32)> {
     let mut all: Vec<(u32, f32)> = (0..).zip(scores.iter().copied()).filter(|(_, s)| !s.is_nan()).collect();
@@ -95,6 +113,15 @@ proptest! {
     }
 
     #[test]
+    fn half_dots_have_the_same_bits((query, row) in halves()) {
+        let expected = oracle().dot_f16(&query, &row);
+        for kernels in Kernels::available() {
+            let product = kernels.dot_f16(&query, &row);
+            assert!(product.to_bits() == expected.to_bits(), "{}", kernels.isa());
+        }
+    }
+
+    #[test]
     fn int8_dots_are_exact(input in shifted(prop_oneof![any::<i8>(), Just(i8::MIN), Just(i8::MAX)])) {
         let exact = |row: &[i8]| input.query().iter().zip(row).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum::<i32>();
         let expected: Vec<i32> = input.rows().chunks(input.query().len().max(1)).map(exact).collect();
@@ -102,6 +129,22 @@ proptest! {
             let mut out = vec![-1; input.count];
             kernels.dots_i8(input.query(), input.rows(), &mut out);
             if input.query().is_empty() {
+                assert!(out.iter().all(|&x| x == 0));
+            } else {
+                assert_eq!(out, expected, "{}", kernels.isa());
+            }
+        }
+    }
+
+    #[test]
+    fn sign_dots_are_exact((query, rows, count) in signs()) {
+        let set = |row: &[u8], i: usize| i32::from(row[i / 8] >> (i % 8) & 1);
+        let exact = |row: &[u8]| query.iter().enumerate().map(|(i, &x)| i32::from(x) * set(row, i)).sum::<i32>();
+        let expected: Vec<i32> = rows.chunks(query.len().div_ceil(8).max(1)).map(exact).collect();
+        for kernels in Kernels::available() {
+            let mut out = vec![-1; count];
+            kernels.sign_dots(&query, &rows, &mut out);
+            if query.is_empty() {
                 assert!(out.iter().all(|&x| x == 0));
             } else {
                 assert_eq!(out, expected, "{}", kernels.isa());

@@ -5,7 +5,7 @@ use mainstem_eval::format::Lines;
 use mainstem_eval::measure::Kind;
 use mainstem_eval::{EvalError, Evaluation, Measure, Qrels, Run, Settings, Sources, evaluate};
 
-use crate::failure::Problem;
+use crate::failure::{Failure, Problem};
 
 /// Judgements, measures and how to read them.
 #[derive(Args, Debug)]
@@ -43,8 +43,7 @@ pub(super) struct Loaded<'a> {
 impl FileArgs {
     /// Reads the judgements and the named runs. Measures are checked first: that is quick.
     pub(super) fn load<'a>(&self, names: &'a [String]) -> Result<Loaded<'a>, Problem> {
-        let measures: Vec<_> =
-            self.measures.iter().map(|name| Measure::parse(name)).collect::<Result<_, _>>()?;
+        let measures = self.measures()?;
         let qrels_name = self.qrels.as_deref().unwrap_or_default();
         let inputs = names.iter().map(String::as_str).chain([qrels_name]).chain(self.source_map.as_deref());
         if inputs.filter(|name| *name == "-").count() > 1 {
@@ -53,6 +52,32 @@ impl FileArgs {
         let qrels = Qrels::read(Lines::open(qrels_name)?)?;
         let read = |name: &'a String| Ok((name.as_str(), Run::read(Lines::open(name)?)?));
         let runs: Vec<_> = names.iter().map(read).collect::<Result<_, EvalError>>()?;
+        self.loaded(qrels, runs, measures)
+    }
+
+    /// Reads the judgements and makes one run from them, by searching.
+    pub(super) fn load_live<'a>(
+        &self,
+        name: &'a str,
+        search: impl FnOnce(&Qrels) -> Result<Run, Failure>,
+    ) -> Result<Loaded<'a>, Failure> {
+        let measures = self.measures()?;
+        let lines = Lines::open(self.qrels.as_deref().unwrap_or_default()).map_err(Problem::from)?;
+        let qrels = Qrels::read(lines).map_err(Problem::from)?;
+        let run = search(&qrels)?;
+        Ok(self.loaded(qrels, vec![(name, run)], measures)?)
+    }
+
+    fn measures(&self) -> Result<Vec<Measure>, Problem> {
+        Ok(self.measures.iter().map(|name| Measure::parse(name)).collect::<Result<_, _>>()?)
+    }
+
+    fn loaded<'a>(
+        &self,
+        qrels: Qrels,
+        runs: Vec<(&'a str, Run)>,
+        measures: Vec<Measure>,
+    ) -> Result<Loaded<'a>, Problem> {
         let settings = Settings { rel: self.rel, sources: self.sources(&measures, &qrels, &runs)? };
         Ok(Loaded { qrels, runs, measures, settings })
     }

@@ -1,10 +1,12 @@
-//! `mainstem eval`: measures of ranked lists, and comparisons between them.
+//! `mainstem eval`: measures of ranked lists and of the live engine, and comparisons between them.
 
 mod compare;
 mod files;
+mod live;
 mod notes;
 mod report;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -13,7 +15,8 @@ use serde::Serialize;
 
 use crate::failure::Problem;
 use crate::output;
-use files::FileArgs;
+use files::{FileArgs, Loaded};
+use live::LiveArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,6 +25,7 @@ Examples:
   mainstem eval --qrels qrels.tsv --run fused.run -m MRR@10 --per-query
   mainstem eval --qrels qrels.tsv --run fused.run --json
   mainstem eval compare bm25.run fused.run --qrels qrels.tsv --plot differences.svg
+  mainstem eval --queries queries.jsonl --qrels qrels.tsv --judged-source wiki -m nDCG@10
 
 Measures:
   nDCG@k       are the most relevant documents at the top? (gain = relevance)
@@ -43,6 +47,10 @@ Files:
   score`); the format is detected.
   Means run over all judged queries; a query without results counts as 0.
 
+Live searches (--queries):
+  The store is searched as `mainstem search` does, without its deadline, its collapsing of copies
+  and its freshness. Chunks count as their documents, at their best.
+
 Exit codes: 0 evaluated, 1 no judged query has a result, 2 error";
 
 /// Measure ranked lists against relevance judgements.
@@ -57,8 +65,11 @@ pub(crate) struct EvalArgs {
     command: Option<EvalCommand>,
 
     /// TREC run to measure; repeat to see several side by side; `-` is standard input
-    #[arg(long = "run", value_name = "FILE", required = true)]
+    #[arg(long = "run", value_name = "FILE", required_unless_present = "queries")]
     runs: Vec<String>,
+
+    #[command(flatten)]
+    live: LiveArgs,
 
     /// Show every query, not only the means (JSON always has them)
     #[arg(long)]
@@ -87,17 +98,19 @@ struct NamedEvaluation<'a> {
     evaluation: &'a Evaluation,
 }
 
-/// Runs the command.
-pub(crate) fn run(args: &EvalArgs) -> Result<ExitCode, crate::Failure> {
+/// Runs the command; live searches look into the store in this folder.
+pub(crate) fn run(args: &EvalArgs, store: &Path) -> Result<ExitCode, crate::Failure> {
     let done = match &args.command {
         Some(EvalCommand::Compare(compare)) => compare::run(compare),
-        None => measure(args),
+        None if args.live.is_given() => {
+            measure(args, args.files.load_live("search", |qrels| args.live.search(store, qrels))?)
+        }
+        None => measure(args, args.files.load(&args.runs)?),
     };
     Ok(done?)
 }
 
-fn measure(args: &EvalArgs) -> Result<ExitCode, Problem> {
-    let loaded = args.files.load(&args.runs)?;
+fn measure(args: &EvalArgs, loaded: Loaded<'_>) -> Result<ExitCode, Problem> {
     let evaluations = loaded.evaluate();
     notes::print(&evaluations, loaded.qrels.queries().len());
     let text = match evaluations.as_slice() {

@@ -15,7 +15,7 @@ const FAINT: Style = Style::new().dimmed();
 const AMOUNT: Style = AnsiColor::Green.on_default();
 
 /// Every hit with its account.
-pub(super) fn answer(answer: &Answer) -> String {
+pub(crate) fn answer(answer: &Answer) -> String {
     let mut out = String::new();
     if let Some(route) = &answer.status.route {
         let fired =
@@ -181,7 +181,7 @@ fn age_words(age: f64) -> String {
 }
 
 /// What became of one item.
-pub(super) fn why_not(answer: &Answer, id: &str) -> String {
+pub(crate) fn why_not(answer: &Answer, id: &str) -> String {
     let last = answer.hits.last();
     let sentence = match answer.fate(id) {
         (Fate::Hit(rank), _) => format!("it is in the answer, at rank {rank}"),

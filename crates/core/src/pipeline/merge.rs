@@ -44,6 +44,7 @@ impl Across {
         }
     }
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
     pub(super) fn is_rank(&self) -> bool {
         *self == Self::Rank
     }
@@ -105,16 +106,12 @@ impl Running<'_> {
 
     /// The legs that hold an item, in list order.
     pub(super) fn holders(&self, fused: &Fused, slot: Slot) -> Vec<&Leg> {
-        match &self.unmerged {
-            Some(unmerged) => {
-                let held = unmerged.holders.get(&slot).into_iter().flatten();
-                held.map(|&list| unmerged.lists[list].leg()).collect()
-            }
-            None => {
-                let held = fused.cells(slot).iter().filter(|cell| cell.rank > 0);
-                held.map(|cell| self.candidates.lists()[cell.list as usize].leg()).collect()
-            }
+        if let Some(unmerged) = &self.unmerged {
+            let held = unmerged.holders.get(&slot).into_iter().flatten();
+            return held.map(|&list| unmerged.lists[list].leg()).collect();
         }
+        let held = fused.cells(slot).iter().filter(|cell| cell.rank > 0);
+        held.map(|cell| self.candidates.lists()[cell.list as usize].leg()).collect()
     }
 
     /// The weight with which a leg is fused: its own, or that of the list it is merged into.

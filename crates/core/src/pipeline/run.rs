@@ -164,7 +164,9 @@ impl<'a> Running<'a> {
                 items: list.len(),
                 repeated: list.repeated(),
                 dropped: list.dropped(),
-                could_add: missing.then(|| self.pipeline.fusion.most(self.fused_weight(leg), total)).flatten(),
+                could_add: missing
+                    .then(|| self.pipeline.fusion.most(self.fused_weight(leg), total))
+                    .flatten(),
             }
         };
         let legs: Vec<_> = self.source_lists().iter().map(status).collect();

@@ -1,0 +1,76 @@
+//! What a run did, for people and for programs.
+
+use std::fmt::Write as _;
+
+use mainstem::ingest::Summary;
+use serde::Serialize;
+
+use super::IngestArgs;
+use crate::failure::Problem;
+use crate::output;
+
+/// So many skips are listed.
+const LISTED: usize = 10;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    source: &'a str,
+    #[serde(flatten)]
+    summary: &'a Summary,
+}
+
+/// Prints what a run did: as JSON, one line each while watching, or as text.
+pub(super) fn write(args: &IngestArgs, summary: &Summary) -> Result<(), Problem> {
+    let report = Report { source: &args.source, summary };
+    let text = match (args.json, args.watch) {
+        (true, true) => serde_json::to_string(&report)? + "\n",
+        (true, false) => serde_json::to_string_pretty(&report)? + "\n",
+        (false, _) => text(&args.source, summary),
+    };
+    output::write(None, &text)
+}
+
+fn text(source: &str, summary: &Summary) -> String {
+    let Summary { documents, chunks, applied, elapsed, .. } = summary;
+    let mut out = format!(
+        "{source}: {} added, {} changed, {} unchanged, {} removed; {documents} documents, {chunks} chunks, {:.1} s\n",
+        applied.added,
+        applied.changed,
+        applied.unchanged,
+        applied.removed,
+        elapsed.as_secs_f64()
+    );
+    notes(&mut out, summary);
+    skips(&mut out, summary);
+    out
+}
+
+fn notes(out: &mut String, summary: &Summary) {
+    let Summary { embedded, cut, kept, interrupted, .. } = summary;
+    if *embedded > 0 {
+        let _ = writeln!(out, "embedded {embedded} chunks, {cut} of them longer than the model reads");
+    }
+    if *kept > 0 {
+        let why = if summary.documents == 0 { "nothing was found" } else { "something could not be read" };
+        let _ = writeln!(
+            out,
+            "kept {kept} documents that were not found, because {why}; `--sync` on a good run removes them"
+        );
+    }
+    if *interrupted {
+        out.push_str("stopped before the end; run it again to go on\n");
+    }
+}
+
+fn skips(out: &mut String, summary: &Summary) {
+    let skipped = &summary.skipped;
+    if skipped.count > 0 {
+        let _ = writeln!(out, "skipped {}:", skipped.count);
+    }
+    for skip in skipped.first.iter().take(LISTED) {
+        let _ = writeln!(out, "  {}: {}", skip.what, skip.why);
+    }
+    if skipped.count > LISTED {
+        let _ = writeln!(out, "  and {} more", skipped.count - LISTED);
+    }
+}

@@ -1,0 +1,103 @@
+//! `mainstem search`: one query, all sources, one list.
+
+pub(crate) mod age;
+pub(crate) mod open;
+mod render;
+pub(crate) mod settings;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use mainstem::query::{Plan, Request, Response};
+
+use crate::failure::{Failure, Problem};
+use crate::fuse::explain;
+use crate::output;
+use settings::{RankArgs, WhatArgs};
+
+const HELP: &str = "\
+Examples:
+  mainstem search \"how do we roll back a release\"
+  mainstem search \"rollback\" --source wiki --source chat --since 30d
+  mainstem search \"rollback\" --variant \"undo a deployment\" --explain
+  mainstem search \"rollback\" --where status=open --json
+  mainstem search \"rollback\" --plan
+
+Every source is searched by meaning and by words at once. A channel that does not answer in time is
+left out, and the answer says so. Slack, Gmail, Linear and Notion weigh freshness.
+
+Exit codes: 0 found, 1 nothing found, 2 error";
+
+/// Search all sources at once.
+#[derive(Args, Debug)]
+#[command(after_help = HELP)]
+pub(crate) struct SearchArgs {
+    /// What to look for
+    query: String,
+
+    #[command(flatten)]
+    what: WhatArgs,
+
+    #[command(flatten)]
+    rank: RankArgs,
+
+    /// Say why each hit is where it is
+    #[arg(long, conflicts_with = "json")]
+    explain: bool,
+
+    /// Print what the search would do, and do nothing
+    #[arg(long, conflicts_with_all = ["explain", "why_not"])]
+    plan: bool,
+
+    /// Say what became of this chunk, such as `wiki/release#2`
+    #[arg(long, value_name = "ID", conflicts_with = "explain")]
+    why_not: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command on the store in this folder.
+pub(crate) fn run(args: &SearchArgs, store: &Path) -> Result<ExitCode, Failure> {
+    let request = args.request()?;
+    let engine = open::engine(store, open::needs_model(&request))?;
+    if args.plan {
+        return Ok(print_plan(&engine.plan(&request)?, args.json)?);
+    }
+    let response = engine.search(&request)?;
+    Ok(print(args, &request, &response)?)
+}
+
+impl SearchArgs {
+    fn request(&self) -> Result<Request, Failure> {
+        let mut request = Request { why_not: self.why_not.clone(), ..Request::new(&self.query) };
+        self.rank.apply(&mut request)?;
+        self.what.apply(&mut request)?;
+        Ok(request)
+    }
+}
+
+fn print_plan(plan: &Plan, json: bool) -> Result<ExitCode, Problem> {
+    let text = if json { serde_json::to_string_pretty(plan)? + "\n" } else { plan.to_string() };
+    output::write(None, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(args: &SearchArgs, request: &Request, response: &Response) -> Result<ExitCode, Problem> {
+    let text = if args.json {
+        serde_json::to_string_pretty(response)? + "\n"
+    } else if let Some(id) = &args.why_not {
+        explain::why_not(&response.answer, id)
+    } else if args.explain {
+        explain::answer(&response.answer)
+    } else {
+        render::hits(response, request.now.as_ref())
+    };
+    output::write(None, &text)?;
+    if !args.json {
+        render::remarks(request, response);
+    }
+    Ok(if response.hits.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}

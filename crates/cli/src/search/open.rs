@@ -1,0 +1,38 @@
+//! The engine that commands search with: the store in a folder, and the model that embedded it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use mainstem::query::{Engine, Request, Settings};
+use mainstem::store::EmbeddedStore;
+use mainstem::{Error, models};
+use mainstem_core::contract::{Channel, Embedder};
+
+use crate::failure::Failure;
+use crate::output;
+
+/// Opens the store for reading, with its model if `embed` says that queries have to be embedded.
+pub(crate) fn engine(store: &Path, embed: bool) -> Result<Engine, Failure> {
+    let failure = |error: Error| Box::new(error) as Failure;
+    let store = EmbeddedStore::open_read_only(store).map_err(failure)?;
+    let model = if embed { model(&store).map_err(failure)? } else { None };
+    Ok(Engine::new(Arc::new(store), model, Settings::default()))
+}
+
+/// Whether a request needs a model: it has no vector, and may be searched by meaning.
+pub(crate) fn needs_model(request: &Request) -> bool {
+    let dense = request.channels.as_ref().is_none_or(|channels| channels.contains(&Channel::Dense));
+    dense && request.vector.is_none()
+}
+
+/// The model that the store's vectors are of. Search does without one, so what is wrong with it is a remark and no error.
+fn model(store: &EmbeddedStore) -> Result<Option<Arc<dyn Embedder>>, Error> {
+    let Some(card) = store.model()? else { return Ok(None) };
+    let remark = match models::local(&card.name) {
+        Ok(Some(model)) => return Ok(Some(model)),
+        Ok(None) => "`mainstem model pull` gets it".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    output::note(&format!("the vectors of the store are of `{}`, which is not here: {remark}", card.name));
+    Ok(None)
+}

@@ -1,0 +1,196 @@
+//! Hits for people.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use anstyle::{AnsiColor, Style};
+use mainstem::query::{Request, Response, SearchHit};
+use mainstem_core::LegState;
+use mainstem_core::time::Moment;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::age;
+use crate::output;
+
+const STRONG: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
+const MATCH: Style = AnsiColor::Yellow.on_default().bold();
+
+/// How wide the text of a hit is.
+const WIDTH: usize = 92;
+
+/// How wide a score bar is.
+const BAR: usize = 8;
+
+const INDENT: &str = "     ";
+
+const BADGES: [AnsiColor; 6] = [
+    AnsiColor::Cyan,
+    AnsiColor::Magenta,
+    AnsiColor::Green,
+    AnsiColor::Blue,
+    AnsiColor::Yellow,
+    AnsiColor::Red,
+];
+
+/// The hits, best first.
+pub(super) fn hits(response: &Response, now: Option<&Moment>) -> String {
+    let best = response.hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
+    let badge = response.hits.iter().map(|hit| hit.source.width()).max().unwrap_or(0);
+    let mut out = String::new();
+    for hit in &response.hits {
+        head(&mut out, hit, badge, best);
+        for line in wrap(&hit.snippet.text, &hit.snippet.highlights) {
+            let _ = writeln!(out, "{INDENT}{line}");
+        }
+        let _ = writeln!(out, "{INDENT}{FAINT}{}{FAINT:#}\n", foot(hit, now));
+    }
+    out
+}
+
+fn head(out: &mut String, hit: &SearchHit, badge: usize, best: f64) {
+    let colour = colour(&hit.source);
+    let blank = " ".repeat(badge - hit.source.width());
+    let title = hit.title.as_deref().unwrap_or(&hit.document);
+    let heading = hit.heading.as_ref().filter(|heading| heading.as_str() != title);
+    let heading = heading.map(|heading| format!("  {FAINT}{heading}{FAINT:#}")).unwrap_or_default();
+    let _ = writeln!(
+        out,
+        "{:>3}. {FAINT}{}{FAINT:#} {colour}{}{colour:#}{blank}  {STRONG}{title}{STRONG:#}{heading}",
+        hit.rank,
+        bar(hit.score / best),
+        hit.source,
+    );
+}
+
+/// A source has the same colour in every answer.
+fn colour(source: &str) -> Style {
+    let sum = source.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
+    BADGES[sum % BADGES.len()].on_default().bold()
+}
+
+/// A part of the best score, in eighths of a block.
+fn bar(part: f64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (part.clamp(0.0, 1.0) * (BAR * 8) as f64).round() as usize;
+    let drawn = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
+    let blank = BAR - drawn.chars().count();
+    drawn + &" ".repeat(blank)
+}
+
+/// When, where else, where to see it, and its name.
+fn foot(hit: &SearchHit, now: Option<&Moment>) -> String {
+    let age = hit.created_at.as_ref().zip(now).map(|(at, now)| age::words(at.age_days(now)));
+    let also = (!hit.alternates.is_empty()).then(|| format!("also in {}", hit.alternates.join(", ")));
+    let parts = [age, also, hit.url.clone(), Some(hit.id.clone())];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// The text in lines, with highlights.
+fn wrap(text: &str, highlights: &[Range<usize>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    while start < text.len() {
+        let end = line_end(text, start);
+        let line = start..start + text[start..end].trim_end().len();
+        lines.push(highlighted(text, line, highlights));
+        start = end + text[end..].len() - text[end..].trim_start().len();
+    }
+    lines
+}
+
+/// Where a line that starts here ends: before the word that does not fit, or inside a word that is longer than a line.
+fn line_end(text: &str, start: usize) -> usize {
+    let (mut width, mut space) = (0, None);
+    for (at, character) in text[start..].char_indices() {
+        width += character.width().unwrap_or(0);
+        if width > WIDTH {
+            return space.unwrap_or(start + at);
+        }
+        if character == ' ' {
+            space = Some(start + at);
+        }
+    }
+    text.len()
+}
+
+fn highlighted(text: &str, line: Range<usize>, highlights: &[Range<usize>]) -> String {
+    let mut out = String::new();
+    let mut at = line.start;
+    for range in highlights {
+        let (start, end) = (range.start.max(at), range.end.min(line.end));
+        if start < end {
+            let _ = write!(out, "{}{MATCH}{}{MATCH:#}", &text[at..start], &text[start..end]);
+            at = end;
+        }
+    }
+    out + &text[at..line.end]
+}
+
+/// What the hits do not show by themselves, on standard error.
+pub(super) fn remarks(request: &Request, response: &Response) {
+    let missing: Vec<_> = response
+        .status
+        .legs
+        .iter()
+        .filter(|leg| matches!(leg.state, LegState::TimedOut | LegState::Failed))
+        .map(|leg| leg.name.as_str())
+        .collect();
+    response.status.notes.iter().for_each(|note| output::note(note));
+    if !missing.is_empty() {
+        output::note(&format!("this answer is partial: {} gave nothing", missing.join(", ")));
+    }
+    if response.hits.is_empty() {
+        anstream::eprintln!("{}", nothing(request, response));
+    } else if response.total > response.hits.len() {
+        let last = response.hits.last().map_or(0, |hit| hit.rank);
+        let first = response.hits.first().map_or(0, |hit| hit.rank);
+        let took = response.took.as_millis();
+        anstream::eprintln!("{FAINT}{first} to {last} of {} hits, in {took} ms{FAINT:#}", response.total);
+    }
+}
+
+/// One sentence that says what to try next.
+fn nothing(request: &Request, response: &Response) -> String {
+    let filter = &request.filter;
+    let narrowed = filter.sources.is_some()
+        || filter.kinds.is_some()
+        || filter.since.is_some()
+        || filter.until.is_some()
+        || filter.reader.is_some()
+        || !filter.metadata.is_empty();
+    let next = if response.total > 0 {
+        format!("there are {} hits in all; use a smaller `--offset`", response.total)
+    } else if response.plan.legs.is_empty() && !narrowed {
+        "the store is empty: `mainstem ingest PATH --source NAME` fills it".to_owned()
+    } else if response.status.partial {
+        "some searches gave no answer; try again".to_owned()
+    } else if narrowed {
+        "try it without `--source`, `--since` or the other filters".to_owned()
+    } else {
+        "try other or fewer words".to_owned()
+    };
+    format!("nothing found for `{}`; {next}", request.query)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_the_score_says() {
+        assert_eq!((bar(1.0), bar(0.5), bar(0.0)), ("████████".into(), "████    ".into(), "        ".into()));
+        assert_eq!(bar(0.53), "████▎   ");
+    }
+
+    #[test]
+    fn lines_break_between_words_and_keep_highlights() {
+        let text = format!("{} fork {}", "word ".repeat(17).trim_end(), "tail ".repeat(3).trim_end());
+        let at = text.find("fork").unwrap_or(0);
+        let lines = wrap(&text, std::slice::from_ref(&(at..at + 4)));
+        assert!(lines.len() == 2 && lines[0].contains(&format!("{MATCH}fork{MATCH:#}")), "{lines:?}");
+        let wide = "東".repeat(100);
+        assert_eq!(wrap(&wide, &[]).iter().map(|line| line.chars().count()).collect::<Vec<_>>(), [46, 46, 8]);
+        assert!(wrap("", &[]).is_empty());
+    }
+}

@@ -1,0 +1,143 @@
+//! What is searched and how it is ranked, as said on the command line.
+
+use std::path::Path;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use mainstem::ingest::npy::Rows;
+use mainstem::query::Request;
+use mainstem_core::contract::Channel;
+use mainstem_core::fuse::Method;
+use mainstem_core::time::Moment;
+use serde_json::{Map, Value, json};
+
+use super::age;
+use crate::failure::{Failure, Problem};
+
+/// What is searched.
+#[derive(Args, Debug)]
+pub(super) struct WhatArgs {
+    /// Search this source only; repeat for several
+    #[arg(long, value_name = "NAME")]
+    source: Vec<String>,
+
+    /// Search sources of this kind only, such as slack; repeat for several
+    #[arg(long, value_name = "KIND")]
+    kind: Vec<String>,
+
+    /// Find only what was written since this time, such as 2026-01-31 or 30d
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+
+    /// Find only what was written before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+
+    /// Find only documents with this value in their metadata; repeat for several
+    #[arg(long = "where", value_name = "KEY=VALUE")]
+    metadata: Vec<String>,
+
+    /// Find only what this person may read
+    #[arg(long, value_name = "NAME")]
+    reader: Option<String>,
+
+    /// Search by meaning (dense) or by words (lexical) only
+    #[arg(long, value_name = "CHANNEL", value_parser = PossibleValuesParser::new(["dense", "lexical"]))]
+    channel: Vec<String>,
+
+    /// Another way to say the query, which is searched as well; repeat for several
+    #[arg(long, value_name = "TEXT")]
+    variant: Vec<String>,
+
+    /// Vector of the query: a `.npy` file with one row, instead of asking the model
+    #[arg(long, value_name = "FILE")]
+    query_vector: Option<String>,
+}
+
+impl WhatArgs {
+    pub(super) fn apply(&self, request: &mut Request) -> Result<(), Failure> {
+        let now = request.now.clone().unwrap_or_else(Moment::now);
+        let filter = &mut request.filter;
+        filter.sources = given(&self.source);
+        filter.kinds = given(&self.kind);
+        filter.since = self.since.as_deref().map(|text| age::moment("--since", text, &now)).transpose()?;
+        filter.until = self.until.as_deref().map(|text| age::moment("--until", text, &now)).transpose()?;
+        filter.metadata = self.metadata.iter().map(|pair| key_value(pair)).collect::<Result<_, _>>()?;
+        filter.reader.clone_from(&self.reader);
+        request.channels = channels(&self.channel);
+        request.variants.clone_from(&self.variant);
+        request.vector = self.query_vector.as_deref().map(one_row).transpose()?;
+        Ok(())
+    }
+}
+
+/// How it is ranked.
+#[derive(Args, Debug)]
+pub(super) struct RankArgs {
+    /// How many hits to show
+    #[arg(short = 'n', long, value_name = "N", default_value_t = mainstem::query::PAGE)]
+    limit: usize,
+
+    /// How many hits to pass over
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: usize,
+
+    /// How sources meet: by comparable score, or by rank alone [default: score]
+    #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(["score", "rank"]))]
+    across: Option<String>,
+
+    /// How channels are fused
+    #[arg(long, value_parser = PossibleValuesParser::new(Method::ALL.iter().map(|method| method.as_str())))]
+    method: Option<String>,
+
+    /// Clock for freshness, such as 2026-01-31T00:00:00Z [default: now]
+    #[arg(long, value_name = "TIME")]
+    now: Option<String>,
+}
+
+impl RankArgs {
+    pub(super) fn apply(&self, request: &mut Request) -> Result<(), Problem> {
+        request.limit = self.limit;
+        request.offset = self.offset;
+        request.pipeline = Value::Object(ranking(self.across.as_deref(), self.method.as_deref()));
+        request.now = Some(self.now.as_deref().map_or_else(|| Ok(Moment::now()), Moment::parse)?);
+        Ok(())
+    }
+}
+
+/// What `--across` and `--method` change in the pipeline.
+pub(crate) fn ranking(across: Option<&str>, method: Option<&str>) -> Map<String, Value> {
+    let across = across.map(|across| ("across".to_owned(), json!(across)));
+    let method = method.map(|method| ("fuse".to_owned(), json!({ "method": method })));
+    across.into_iter().chain(method).collect()
+}
+
+/// The channels that were named; all when none was.
+pub(crate) fn channels(names: &[String]) -> Option<Vec<Channel>> {
+    let channel = |name: &String| if name == "dense" { Channel::Dense } else { Channel::Lexical };
+    (!names.is_empty()).then(|| names.iter().map(channel).collect())
+}
+
+fn given(names: &[String]) -> Option<Vec<String>> {
+    (!names.is_empty()).then(|| names.to_vec())
+}
+
+fn key_value(pair: &str) -> Result<(String, String), Problem> {
+    let (key, value) = pair.split_once('=').ok_or_else(|| {
+        Problem::argument(
+            format!("`--where` is `{pair}`, expected `KEY=VALUE`"),
+            "such as `--where status=open`",
+        )
+    })?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+fn one_row(file: &str) -> Result<Vec<f32>, Failure> {
+    let mut rows = Rows::open(Path::new(file)).map_err(|error| Box::new(error) as Failure)?;
+    let count = rows.rows();
+    let row = rows.next_row().map_err(|error| Box::new(error) as Failure)?;
+    row.filter(|_| count == 1).ok_or_else(|| {
+        let message = format!("`--query-vector` has {count} rows, expected one");
+        Problem::argument(message, "give the vector of this query alone").into()
+    })
+}

@@ -1,0 +1,168 @@
+//! `mainstem search` and `mainstem eval --queries` on a small store, as a user runs them.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod command;
+
+use command::{Folder, stderr, stdout};
+use mainstem::store::EmbeddedStore;
+use mainstem_core::contract::Change;
+use mainstem_core::time::Moment;
+use mainstem_core::{Chunk, Document};
+use serde_json::Value;
+
+fn document(source: &str, id: &str, created_at: &str, text: &str) -> Change {
+    let chunk = Chunk { span: 0..text.len(), text: text.into(), ..Chunk::default() };
+    Change::Put(Document {
+        source: source.into(),
+        id: id.into(),
+        title: Some(format!("About {id}")),
+        label: Some(format!("[{source}: {id}]")),
+        url: Some(format!("https://example.org/{id}")),
+        text: text.into(),
+        created_at: Some(Moment::parse(created_at).unwrap()),
+        chunks: vec![chunk],
+        ..Document::default()
+    })
+}
+
+/// A folder with a store of two sources, in the place where the command looks for it.
+fn store(test: &str) -> Folder {
+    let folder = Folder::new(test);
+    let store = EmbeddedStore::init(&folder.0.join(".mainstem")).unwrap();
+    store.set_source("wiki", "wiki").unwrap();
+    store.set_source("chat", "slack").unwrap();
+    let changes = [
+        document("wiki", "forks", "2025-01-31", "A fork attacks two pieces at once. Knights fork best."),
+        document("wiki", "pins", "2025-01-31", "A pinned piece cannot move without loss."),
+        document("chat", "monday", "2026-01-28", "a fork attacks two pieces at once. knights fork best."),
+        document("chat", "lunch", "2026-01-30", "Lunch at noon, bring a fork."),
+    ];
+    store.write(&changes).unwrap();
+    folder
+}
+
+const NOW: &str = "--now 2026-01-31T00:00:00Z";
+
+#[test]
+fn hits_say_what_where_and_when() {
+    let folder = store("search_hits");
+    let text = folder.stdout(&format!("search fork --source wiki {NOW}"));
+    let expected = "  1. ████████ wiki  About forks\n     \
+                    A fork attacks two pieces at once. Knights fork best.\n     \
+                    1 year ago · https://example.org/forks · wiki/forks#0\n\n";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn words_are_highlighted_and_copies_named() {
+    let folder = store("search_colours");
+    let output = folder.command(&format!("search fork {NOW}")).env("CLICOLOR_FORCE", "1").output().unwrap();
+    let text = stdout(&output);
+    assert!(text.contains("\u{1b}[1m\u{1b}[33mfork\u{1b}[0m"), "{text:?}");
+    assert!(text.contains("also in [chat: monday]"), "{text}");
+    assert!(stderr(&output).contains("searched by words only"), "{}", stderr(&output));
+}
+
+#[test]
+fn json_has_hits_and_status() {
+    let folder = store("search_json");
+    let text = folder.stdout(&format!("search fork --json {NOW}"));
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let hit = &json["hits"][0];
+    assert_eq!((hit["id"].as_str(), hit["source"].as_str()), (Some("wiki/forks#0"), Some("wiki")));
+    assert_eq!(hit["alternates"][0], "[chat: monday]");
+    assert_eq!((json["status"]["partial"].as_bool(), &json["status"]["route"]), (Some(false), &Value::Null));
+    assert_eq!(json["status"]["legs"][0]["name"], "chat/lexical");
+    assert_eq!(text, folder.stdout(&format!("search fork --json {NOW}")), "the same bytes every time");
+}
+
+#[test]
+fn filters_narrow_the_answer() {
+    let folder = store("search_filters");
+    for (filter, expected) in [
+        ("--since 7d", vec!["chat/monday#0", "chat/lunch#0"]),
+        ("--until 2026-01-01", vec!["wiki/forks#0"]),
+        ("--kind wiki", vec!["wiki/forks#0"]),
+        ("--limit 1 --offset 1", vec!["chat/lunch#0"]),
+    ] {
+        let json: Value =
+            serde_json::from_str(&folder.stdout(&format!("search fork --json {filter} {NOW}"))).unwrap();
+        let ids: Vec<_> =
+            json["hits"].as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap()).collect();
+        assert_eq!(ids, expected, "{filter}");
+    }
+}
+
+#[test]
+fn nothing_found_is_exit_code_1_and_a_sentence() {
+    let folder = store("search_nothing");
+    let output = folder.run("search zugzwang");
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""));
+    assert!(
+        stderr(&output).contains("nothing found for `zugzwang`; try other or fewer words"),
+        "{}",
+        stderr(&output)
+    );
+    let narrowed = folder.run("search lunch --source wiki");
+    assert!(stderr(&narrowed).contains("try it without `--source`"), "{}", stderr(&narrowed));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_a_hint() {
+    let folder = store("search_wrong");
+    let slip = folder.run("search fork --source wikki");
+    assert_eq!(slip.status.code(), Some(2));
+    assert!(stderr(&slip).contains("did you mean `wiki`?"), "{}", stderr(&slip));
+    let absent = folder.run("--store elsewhere search fork");
+    assert_eq!(absent.status.code(), Some(2), "{}", stderr(&absent));
+    for wrong in ["search fork --where status", "search fork --since lately", "search fork --channel dense"] {
+        let output = folder.run(wrong);
+        assert!(
+            output.status.code() == Some(2) && stderr(&output).contains("hint"),
+            "{wrong}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn plans_and_accounts_are_printed() {
+    let folder = store("search_plan");
+    let plan = folder.stdout("search fork --plan");
+    assert!(plan.contains("legs      chat/lexical  weight 1\n          wiki/lexical  weight 1\n"), "{plan}");
+    let json: Value = serde_json::from_str(&folder.stdout("search fork --plan --json")).unwrap();
+    assert_eq!(json["variants"][0], "fork");
+    let account = folder.stdout(&format!("search fork --explain {NOW}"));
+    assert!(
+        account.contains("linear: mean of weight × min-max score") && account.contains("recency:"),
+        "{account}"
+    );
+    let fate = folder.stdout(&format!("search fork --why-not chat/monday#0 {NOW}"));
+    assert!(fate.contains("the same thing as `wiki/forks#0`"), "{fate}");
+}
+
+#[test]
+fn the_live_engine_is_measured_at_the_level_of_documents() {
+    let folder = store("search_eval");
+    folder
+        .file(
+            "queries.jsonl",
+            "{\"_id\":\"1\",\"text\":\"two pieces\"}\n{\"_id\":\"2\",\"text\":\"pinned\"}\n",
+        )
+        .file("qrels.tsv", "query-id\tcorpus-id\tscore\n1\tforks\t1\n2\tpins\t1\n");
+    let live = "eval --queries queries.jsonl --qrels qrels.tsv --judged-source wiki -m MRR -m nDCG@10 --json";
+    let own: Value = serde_json::from_str(&folder.stdout(&format!("{live} --sources wiki"))).unwrap();
+    assert_eq!(own["measures"]["MRR"], 1.0);
+    let all: Value = serde_json::from_str(&folder.stdout(live)).unwrap();
+    assert_eq!(all["queries"]["2"]["MRR"], 1.0);
+    assert!(
+        all["queries"]["1"]["MRR"].as_f64().unwrap() < 1.0,
+        "the copy in the chat counts as a wrong answer: {all}"
+    );
+    let without = folder.run("eval --queries queries.jsonl --qrels qrels.tsv");
+    assert!(
+        without.status.code() == Some(2) && stderr(&without).contains("--judged-source"),
+        "{}",
+        stderr(&without)
+    );
+}

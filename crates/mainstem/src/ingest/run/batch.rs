@@ -1,0 +1,51 @@
+//! Documents that are written together.
+
+use mainstem_core::Document;
+
+use super::Limits;
+
+/// So many documents that the store has already are passed before a batch is closed, so that progress shows.
+const PASSED: usize = 4096;
+
+/// Documents in hand.
+pub(super) struct Batch {
+    limits: Limits,
+    documents: Vec<Document>,
+    bytes: usize,
+    passed: usize,
+}
+
+impl Batch {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { limits, documents: Vec::new(), bytes: 0, passed: 0 }
+    }
+
+    pub(super) fn push(&mut self, document: Document) {
+        self.bytes += weight(&document);
+        self.documents.push(document);
+    }
+
+    /// Counts a document that needs no writing.
+    pub(super) fn passed(&mut self) {
+        self.passed += 1;
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.documents.len() >= self.limits.documents
+            || self.bytes >= self.limits.bytes
+            || self.passed >= PASSED
+    }
+
+    /// Empties the batch.
+    pub(super) fn take(&mut self) -> Vec<Document> {
+        (self.bytes, self.passed) = (0, 0);
+        std::mem::take(&mut self.documents)
+    }
+}
+
+/// About how many bytes a document has in memory: its text, and its chunks once more.
+fn weight(document: &Document) -> usize {
+    let vectors: usize = document.chunks.iter().filter_map(|chunk| chunk.vector.as_ref()).map(Vec::len).sum();
+    let texts: usize = document.chunks.iter().map(|chunk| chunk.text.len()).sum();
+    document.text.len() + texts + vectors * size_of::<f32>()
+}

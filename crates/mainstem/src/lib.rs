@@ -1,0 +1,19 @@
+//! # Mainstem: search many sources at once
+//!
+//! Documents of many sources go in, a query comes, one explained list goes out. The folders, in the order the data flows:
+//!
+//! * [`ingest`]: read documents, cut them into chunks, embed, write;
+//! * [`models`]: turn text into vectors, on this machine or over HTTP;
+//! * [`words`]: what counts as a word, in English, in code, in Korean, Japanese and Chinese;
+//! * [`store`]: keep them; the embedded store is one folder, no server;
+//! * [`query`]: plan, retrieve all legs in parallel under a deadline, and let the ranking core do the rest.
+#![forbid(unsafe_code)]
+
+mod error;
+pub mod ingest;
+pub mod models;
+pub mod query;
+pub mod store;
+pub mod words;
+
+pub use error::Error;

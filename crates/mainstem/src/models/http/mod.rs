@@ -1,0 +1,116 @@
+//! Embedding models behind HTTP.
+
+mod client;
+mod retry;
+mod settings;
+mod shape;
+
+use mainstem_core::Failure;
+use mainstem_core::contract::{Ctx, Embedded, Embedder, ModelCard};
+
+pub use settings::{HttpSettings, Shape};
+
+use crate::Error;
+use client::{Client, Trouble};
+use shape::{Question, Use};
+
+/// What is embedded to learn how long the vectors are.
+const PROBE: &str = "dimension";
+
+/// A model behind HTTP.
+///
+/// It asks services not to cut texts. One that then refuses a text is asked again with leave to cut it, and the text is reported as
+/// cut; a service that cannot be asked so, such as `OpenAI`'s, refuses the text with an error.
+pub struct HttpEmbedder {
+    card: ModelCard,
+    client: Client,
+    shape: Shape,
+    purpose: Use,
+    batch: usize,
+}
+
+impl HttpEmbedder {
+    /// Gets ready to ask. When the settings do not say how long the vectors are, the service is asked once.
+    ///
+    /// # Errors
+    /// When a setting is out of range, the key is not in the environment, or the service does not answer.
+    pub fn connect(settings: &HttpSettings, ctx: &Ctx) -> Result<Self, Error> {
+        settings.check()?;
+        let max_tokens = settings.max_tokens;
+        let card = ModelCard { name: settings.model.clone(), dim: settings.dim.unwrap_or(0), max_tokens };
+        let client = Client::new(settings)?;
+        let mut embedder =
+            Self { card, client, shape: settings.shape, purpose: Use::Document, batch: settings.batch };
+        if settings.dim.is_none() {
+            let probe = embedder.ask(&[PROBE], false, ctx).map_err(Trouble::into_error)?;
+            embedder.card.dim = probe.first().map_or(0, Vec::len);
+        }
+        Ok(embedder)
+    }
+
+    /// The same model for queries, where a service tells them from documents (Cohere does).
+    #[must_use]
+    pub fn for_queries(mut self) -> Self {
+        self.purpose = Use::Query;
+        self
+    }
+
+    fn embed_batch(&self, texts: &[&str], ctx: &Ctx) -> Result<Vec<Embedded>, Error> {
+        match self.ask(texts, false, ctx) {
+            Ok(vectors) => Ok(vectors.into_iter().map(|vector| Embedded { vector, cut: false }).collect()),
+            Err(trouble) if !trouble.may_be_length() || !self.shape.can_cut() => Err(trouble.into_error()),
+            Err(trouble) if texts.len() == 1 => {
+                let cut = self.ask(texts, true, ctx).map_err(|_| trouble.into_error())?;
+                Ok(cut.into_iter().map(|vector| Embedded { vector, cut: true }).collect())
+            }
+            Err(_) => {
+                let single = texts.iter().map(|text| self.embed_batch(&[*text], ctx));
+                single.collect::<Result<Vec<_>, _>>().map(|parts| parts.into_iter().flatten().collect())
+            }
+        }
+    }
+
+    /// Unit vectors, one for each text, each of the card's dimension.
+    fn ask(&self, texts: &[&str], cut: bool, ctx: &Ctx) -> Result<Vec<Vec<f32>>, Trouble> {
+        let question = Question { model: &self.card.name, texts, cut, purpose: self.purpose };
+        let answer = self.client.post(&question.body(self.shape), ctx)?;
+        let mut vectors =
+            shape::read(self.shape, &answer, texts.len()).map_err(|what| self.client.nonsense(&what))?;
+        let expected = Some(self.card.dim).filter(|dim| *dim > 0).or(vectors.first().map(Vec::len));
+        for vector in &mut vectors {
+            to_unit(vector, expected.unwrap_or(0)).map_err(|what| self.client.nonsense(&what))?;
+        }
+        Ok(vectors)
+    }
+}
+
+impl Embedder for HttpEmbedder {
+    fn card(&self) -> &ModelCard {
+        &self.card
+    }
+
+    fn embed(&self, texts: &[&str], ctx: &Ctx) -> Result<Vec<Embedded>, Failure> {
+        let mut embedded = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(self.batch) {
+            embedded.extend(self.embed_batch(batch, ctx).map_err(crate::models::failure)?);
+        }
+        Ok(embedded)
+    }
+}
+
+fn to_unit(vector: &mut [f32], expected: usize) -> Result<(), String> {
+    if vector.len() != expected {
+        return Err(format!(
+            "expected vectors of length {expected}, received one of length {}",
+            vector.len()
+        ));
+    }
+    let norm = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
+    if !norm.is_finite() || norm == 0.0 {
+        return Err("expected finite numbers that are not all 0, received others".to_owned());
+    }
+    for x in vector.iter_mut() {
+        *x = (f64::from(*x) / norm) as f32;
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! One errand: what a thread does for one channel and one variant. Embed, retrieve, cut, fetch, check.
+//!
+//! Everything that can block happens here, so that the search can go on without it.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use mainstem_core::contract::{Channel, Ctx, Embedder, Filter, Found, FoundIn, Retrieval, View};
+use mainstem_core::{Across, ChunkId, Failure, StoredChunk};
+use rustc_hash::FxHashMap;
+
+use super::cache::VectorCache;
+use super::filter::passes;
+use crate::Error;
+
+/// What an errand needs; nothing of it is borrowed, because a late errand outlives its search.
+pub(super) struct Errand {
+    pub(super) view: Arc<dyn View>,
+    pub(super) embedder: Option<Arc<dyn Embedder>>,
+    pub(super) cache: Arc<VectorCache>,
+    pub(super) channel: Channel,
+    pub(super) text: String,
+    pub(super) vector: Option<Arc<[f32]>>,
+    /// What is searched, with the weight of each source.
+    pub(super) weights: IndexMap<String, f64>,
+    pub(super) filter: Filter,
+    pub(super) candidates: usize,
+    pub(super) across: Across,
+    pub(super) ctx: Ctx,
+}
+
+/// One candidate of a leg.
+pub(super) struct Candidate {
+    pub(super) score: f64,
+    /// Nothing, where the score is of no use and the chunk was not fetched.
+    pub(super) chunk: Option<StoredChunk>,
+}
+
+/// What an errand brings home.
+#[derive(Default)]
+pub(super) struct Catch {
+    /// The candidates, by source.
+    pub(super) by_source: IndexMap<String, Vec<Candidate>>,
+    /// What was noticed.
+    pub(super) notes: Vec<String>,
+}
+
+impl Errand {
+    /// Runs the errand.
+    pub(super) fn run(&self) -> Result<Catch, Failure> {
+        let vector = self.vector()?;
+        let retrieval = Retrieval {
+            channel: self.channel,
+            text: &self.text,
+            vector: vector.as_deref(),
+            filter: &self.filter,
+            limit: self.candidates,
+        };
+        let mut catch = Catch::default();
+        let found = self.of_planned_sources(self.view.retrieve(&retrieval, &self.ctx)?, &mut catch);
+        let (finite, broken): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|(_, found)| found.score.is_finite());
+        let kept = self.cut(finite);
+        self.fetch(&kept, &mut catch)?;
+        for (source, found) in broken {
+            catch.add(&source, Candidate { score: found.score, chunk: None });
+        }
+        Ok(catch)
+    }
+
+    /// The vector of the query, where the channel needs one.
+    fn vector(&self) -> Result<Option<Arc<[f32]>>, Failure> {
+        match (self.channel, &self.vector, &self.embedder) {
+            (Channel::Lexical, ..) => Ok(None),
+            (Channel::Dense, Some(vector), _) => Ok(Some(Arc::clone(vector))),
+            (Channel::Dense, None, Some(embedder)) => self.embed(embedder.as_ref()).map(Some),
+            (Channel::Dense, None, None) => Err(Box::new(Error::Unavailable {
+                what: "there is no model to embed the query".into(),
+                hint: "`mainstem model pull` gets the default one".into(),
+            })),
+        }
+    }
+
+    fn embed(&self, embedder: &dyn Embedder) -> Result<Arc<[f32]>, Failure> {
+        let model = &embedder.card().name;
+        if let Some(vector) = self.cache.get(model, &self.text) {
+            return Ok(vector);
+        }
+        let first = embedder.embed(&[&self.text], &self.ctx)?.into_iter().next();
+        let usable = |vector: &Vec<f32>| {
+            vector.len() == embedder.card().dim && vector.iter().all(|value| value.is_finite())
+        };
+        let vector = first.map(|embedded| embedded.vector).filter(usable).ok_or_else(|| {
+            Box::new(Error::Internal(format!("`{model}` gave no usable vector for the query"))) as Failure
+        })?;
+        let vector: Arc<[f32]> = vector.into();
+        self.cache.put(model, &self.text, Arc::clone(&vector));
+        Ok(vector)
+    }
+
+    /// What was found in the sources that were asked for.
+    fn of_planned_sources(&self, found: Vec<FoundIn>, catch: &mut Catch) -> Vec<(String, Found)> {
+        let mut kept = Vec::new();
+        for FoundIn { source, found } in found {
+            if self.weights.contains_key(&source) {
+                kept.extend(found.into_iter().map(|found| (source.clone(), found)));
+            } else {
+                catch.notes.push(format!(
+                    "`{}` answered for a source that was not asked for",
+                    self.channel.as_str()
+                ));
+            }
+        }
+        kept
+    }
+
+    /// The best of each list that is going to be fused: of the channel as a whole, or of each source.
+    fn cut(&self, mut found: Vec<(String, Found)>) -> Vec<(String, Found)> {
+        let most = self.weights.values().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let worth = |(source, found): &(String, Found)| {
+            let share = self.weights.get(source).map_or(1.0, |weight| weight / most);
+            if found.score < 0.0 { found.score / share } else { found.score * share }
+        };
+        found.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.1.chunk.cmp(&b.1.chunk)));
+        if self.across == Across::Score {
+            found.truncate(self.candidates);
+            return found;
+        }
+        let mut taken: FxHashMap<String, usize> = FxHashMap::default();
+        found.retain(|(source, _)| {
+            let count = taken.entry(source.clone()).or_default();
+            *count += 1;
+            *count <= self.candidates
+        });
+        found
+    }
+
+    /// Fetches the chunks, and drops what is gone or must not be found.
+    fn fetch(&self, found: &[(String, Found)], catch: &mut Catch) -> Result<(), Failure> {
+        let ids: Vec<ChunkId> = found.iter().map(|(_, found)| found.chunk).collect();
+        let chunks = self.view.fetch(&ids)?.into_iter().map(|chunk| (chunk.id, chunk));
+        let chunks: FxHashMap<ChunkId, StoredChunk> = chunks.collect();
+        let mut lost = 0;
+        for (source, found) in found {
+            let right = |chunk: &&StoredChunk| {
+                chunk.document.source == *source && passes(&chunk.document, &self.filter)
+            };
+            match chunks.get(&found.chunk).filter(right) {
+                Some(chunk) => {
+                    catch.add(source, Candidate { score: found.score, chunk: Some(chunk.clone()) });
+                }
+                None => lost += 1,
+            }
+        }
+        if lost > 0 {
+            let what = if lost == 1 { "candidate was" } else { "candidates were" };
+            let why = "gone, of another source, or outside the filter";
+            catch.notes.push(format!("{lost} {what} dropped from `{}`: {why}", self.channel.as_str()));
+        }
+        Ok(())
+    }
+}
+
+impl Catch {
+    fn add(&mut self, source: &str, candidate: Candidate) {
+        match self.by_source.get_mut(source) {
+            Some(all) => all.push(candidate),
+            None => drop(self.by_source.insert(source.to_owned(), vec![candidate])),
+        }
+    }
+}

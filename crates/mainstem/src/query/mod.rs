@@ -1,0 +1,138 @@
+//! Answering queries: plan, retrieve all legs in parallel, and let the ranking core do the rest.
+//!
+//! 1. A [`Request`] and the [`Settings`] are compiled into a [`Plan`]: a value that can be printed, and tested without a store.
+//! 2. Every channel of every variant is searched by a thread of its own, over all sources at once. The search waits for them as the
+//!    [deadline](mainstem_core::deadline) says, and goes on without those that are late, fail or panic.
+//! 3. The candidates go through the [pipeline](mainstem_core::pipeline).
+//! 4. The hits get what the store knows about them, and a [`Snippet`].
+//!
+//! An answer never hides a gap: the status names every leg that is missing, and the most it could have added.
+
+mod assemble;
+mod cache;
+mod errand;
+mod filter;
+mod legs;
+mod plan;
+mod request;
+mod response;
+mod snippet;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Instant;
+
+use mainstem_core::Failure;
+use mainstem_core::contract::{Channel, Ctx, Embedder, Store, View};
+use mainstem_core::time::Moment;
+
+use cache::VectorCache;
+use errand::Errand;
+use legs::Task;
+
+pub use plan::{Known, Plan, PlannedLeg};
+pub use request::{CANDIDATES, PAGE, Request, Settings};
+pub use response::{Response, SearchHit, WhyNot};
+pub use snippet::Snippet;
+
+/// A store, perhaps a model, and settings: what answers queries. Clones share the store, the model and the cache.
+#[derive(Clone)]
+pub struct Engine {
+    store: Arc<dyn Store>,
+    embedder: Option<Arc<dyn Embedder>>,
+    settings: Settings,
+    cache: Arc<VectorCache>,
+    /// How many errands are running, late ones included.
+    running: Arc<AtomicUsize>,
+}
+
+impl Engine {
+    /// An engine over a store. Without a model, search runs on words alone and says so.
+    pub fn new(store: Arc<dyn Store>, embedder: Option<Arc<dyn Embedder>>, settings: Settings) -> Self {
+        Self { store, embedder, settings, cache: Arc::default(), running: Arc::default() }
+    }
+
+    /// How the engine answers unless a request says otherwise.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Answers a request.
+    ///
+    /// # Errors
+    /// When the store cannot be opened, or the request cannot be planned. A leg that fails is no error; the status names it.
+    pub fn search(&self, request: &Request) -> Result<Response, Failure> {
+        let started = Instant::now();
+        let now = request.now.clone().unwrap_or_else(Moment::now);
+        let view = self.store.view()?;
+        let plan = self.plan_for(view.as_ref(), request)?;
+        let tasks = self.tasks(&plan, &view, request, &now, started);
+        let outcomes = legs::run(tasks, plan.deadline, started, &self.running);
+        let (search, chunks) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
+        let answer = plan.pipeline.check().and_then(|pipeline| pipeline.run(&search)).map_err(boxed)?;
+        Ok(Response::new(plan, answer, &chunks, request.why_not.as_ref(), started.elapsed()))
+    }
+
+    /// What a search for this request would do.
+    ///
+    /// # Errors
+    /// As [`Self::search`].
+    pub fn plan(&self, request: &Request) -> Result<Plan, Failure> {
+        self.plan_for(self.store.view()?.as_ref(), request)
+    }
+
+    fn plan_for(&self, view: &dyn View, request: &Request) -> Result<Plan, Failure> {
+        let sources = view.sources()?;
+        let model = self.embedder.as_ref().map(|embedder| embedder.card());
+        let known = Known { sources: &sources, capabilities: self.store.capabilities(), model };
+        Plan::new(request, &self.settings, &known)
+    }
+
+    /// One task for each channel and variant.
+    fn tasks(
+        &self,
+        plan: &Plan,
+        view: &Arc<dyn View>,
+        request: &Request,
+        now: &Moment,
+        started: Instant,
+    ) -> Vec<Task> {
+        let ctx = Ctx { deadline: started.checked_add(plan.deadline.hard), now: now.clone() };
+        let mut tasks = Vec::new();
+        for (variant, text) in (0..).zip(&plan.variants) {
+            // The vector that comes with a request is that of the query itself.
+            let vector = request.vector.as_deref().filter(|_| variant == 0).map(Arc::from);
+            for channel in plan.channels() {
+                let errand = self.errand(plan, view, channel, text, &ctx);
+                tasks.push(Task { channel, variant, errand: Errand { vector: vector.clone(), ..errand } });
+            }
+        }
+        tasks
+    }
+
+    fn errand(&self, plan: &Plan, view: &Arc<dyn View>, channel: Channel, text: &str, ctx: &Ctx) -> Errand {
+        let weights = plan.legs_of(channel).map(|leg| (leg.source.clone(), leg.effective_weight()));
+        let mut filter = plan.filter.clone();
+        let left_out = plan.legs.iter().any(|leg| leg.channel == channel && leg.effective_weight() == 0.0);
+        if left_out {
+            filter.sources = Some(plan.legs_of(channel).map(|leg| leg.source.clone()).collect());
+        }
+        Errand {
+            view: Arc::clone(view),
+            embedder: self.embedder.clone(),
+            cache: Arc::clone(&self.cache),
+            channel,
+            text: text.to_owned(),
+            vector: None,
+            weights: weights.collect(),
+            filter,
+            candidates: plan.candidates,
+            across: plan.pipeline.across,
+            ctx: ctx.clone(),
+        }
+    }
+}
+
+fn boxed(error: mainstem_core::Error) -> Failure {
+    Box::new(error)
+}

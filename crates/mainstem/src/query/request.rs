@@ -1,0 +1,110 @@
+//! What is asked, and how an engine answers unless asked otherwise.
+
+use indexmap::IndexMap;
+use mainstem_core::contract::{Channel, Filter};
+use mainstem_core::deadline::Deadline;
+use mainstem_core::dedup::DedupSpec;
+use mainstem_core::fuse::{FuseSpec, Method};
+use mainstem_core::time::Moment;
+use mainstem_core::{Across, PipelineSpec};
+use serde_json::Value;
+
+/// How many candidates a leg is asked for, unless told otherwise.
+pub const CANDIDATES: usize = 100;
+
+/// How many hits a page has, unless told otherwise.
+pub const PAGE: usize = 10;
+
+/// One question.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The query.
+    pub query: String,
+    /// Rewrites of the query, which are searched as well. Those that say the same twice count once.
+    pub variants: Vec<String>,
+    /// The vector of the query, where the caller has it; the engine's model is asked otherwise.
+    pub vector: Option<Vec<f32>>,
+    /// Which documents may be found.
+    pub filter: Filter,
+    /// Only these channels; all when left out.
+    pub channels: Option<Vec<Channel>>,
+    /// How many hits are wanted.
+    pub limit: usize,
+    /// How many hits to pass over.
+    pub offset: usize,
+    /// What this search does otherwise than the settings say: a JSON merge patch (RFC 7396) to their pipeline, where `null` turns a
+    /// stage off. A `fuse` that names its method takes the place of the settings' `fuse` as a whole.
+    pub pipeline: Value,
+    /// Say what became of the chunk of this name.
+    pub why_not: Option<String>,
+    /// The clock; that of this machine when left out.
+    pub now: Option<Moment>,
+    /// How long to wait for the legs; as the settings say when left out.
+    pub deadline: Option<Deadline>,
+}
+
+impl Request {
+    /// A query with nothing else said.
+    pub fn new(query: impl Into<String>) -> Self {
+        Self {
+            query: query.into(),
+            variants: Vec::new(),
+            vector: None,
+            filter: Filter::default(),
+            channels: None,
+            limit: PAGE,
+            offset: 0,
+            pipeline: Value::Null,
+            why_not: None,
+            now: None,
+            deadline: None,
+        }
+    }
+}
+
+/// How an engine answers unless a request says otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The stages. Sources of a kind that ages (`slack`, `gmail`, `linear`, `notion`) get recency even if it is not set here.
+    pub pipeline: PipelineSpec,
+    /// How many candidates go into each list that is fused.
+    pub candidates: usize,
+    /// How long to wait for the legs.
+    pub deadline: Deadline,
+    /// What each source weighs; 1 when left out, 0 leaves a source out.
+    pub sources: IndexMap<String, f64>,
+    /// What the dense channel weighs.
+    pub dense: f64,
+    /// What the lexical channel weighs.
+    pub lexical: f64,
+}
+
+impl Settings {
+    /// What a channel weighs.
+    pub fn channel_weight(&self, channel: Channel) -> f64 {
+        match channel {
+            Channel::Dense => self.dense,
+            Channel::Lexical => self.lexical,
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let dedup = DedupSpec { within: Some(0.9), across: Some(0.9), ..DedupSpec::default() };
+        let pipeline = PipelineSpec {
+            across: Across::Score,
+            fuse: FuseSpec::new(Method::Linear),
+            dedup: Some(dedup),
+            ..PipelineSpec::default()
+        };
+        Self {
+            pipeline,
+            candidates: CANDIDATES,
+            deadline: Deadline::default(),
+            sources: IndexMap::new(),
+            dense: 1.0,
+            lexical: 1.0,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The answer as a caller sees it: the ranking core's, with what the store knows about each hit.
+
+use std::time::Duration;
+
+use mainstem_core::answer::{Fate, Why};
+use mainstem_core::status::Status;
+use mainstem_core::time::Moment;
+use mainstem_core::{Answer, Hit, Ledger, StoredChunk};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::{Map, Value};
+
+use super::assemble::Chunks;
+use super::plan::Plan;
+use super::snippet::Snippet;
+use crate::words;
+
+/// One hit: a chunk of a document.
+#[derive(Clone, Debug)]
+pub struct SearchHit {
+    /// Its name, `source/document#order`; `source/document` where chunks were joined to documents.
+    pub id: String,
+    /// Its place, from 1, over all pages.
+    pub rank: usize,
+    /// Its final score.
+    pub score: f64,
+    /// The source.
+    pub source: String,
+    /// The id of the document within the source.
+    pub document: String,
+    /// The title of the document.
+    pub title: Option<String>,
+    /// The headings that the chunk stands under.
+    pub heading: Option<String>,
+    /// Where a person can see it.
+    pub url: Option<String>,
+    /// How an answer names it.
+    pub label: Option<String>,
+    /// The part of the text that shows best why it was found.
+    pub snippet: Snippet,
+    /// The whole text of the chunk.
+    pub text: String,
+    /// When the document was written.
+    pub created_at: Option<Moment>,
+    /// Anything else that is known about the document.
+    pub metadata: Map<String, Value>,
+    /// The sources that found it.
+    pub sources: Vec<String>,
+    /// The labels of what was collapsed into it.
+    pub alternates: Vec<String>,
+    /// Why it is where it is.
+    pub ledger: Ledger,
+}
+
+impl SearchHit {
+    fn new(hit: &Hit, chunk: &StoredChunk, query: &str) -> Self {
+        let document = &chunk.document;
+        Self {
+            id: hit.id.clone(),
+            rank: hit.rank,
+            score: hit.score,
+            source: document.source.clone(),
+            document: document.id.clone(),
+            title: document.title.clone(),
+            heading: chunk.chunk.heading.clone(),
+            url: document.url.clone(),
+            label: document.label.clone(),
+            snippet: Snippet::of(&chunk.chunk.text, &words::highlights(&chunk.chunk.text, query)),
+            text: chunk.chunk.text.clone(),
+            created_at: document.created_at.clone(),
+            metadata: document.metadata.clone(),
+            sources: hit.sources.clone(),
+            alternates: hit.alternates.clone(),
+            ledger: hit.ledger.clone(),
+        }
+    }
+}
+
+impl Serialize for SearchHit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let highlights: Vec<_> =
+            self.snippet.highlights.iter().map(|range| [range.start, range.end]).collect();
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("rank", &self.rank)?;
+        map.serialize_entry("score", &self.score)?;
+        map.serialize_entry("source", &self.source)?;
+        map.serialize_entry("document", &self.document)?;
+        map.serialize_entry("title", &self.title)?;
+        map.serialize_entry("heading", &self.heading)?;
+        map.serialize_entry("url", &self.url)?;
+        map.serialize_entry("label", &self.label)?;
+        map.serialize_entry("snippet", &self.snippet.text)?;
+        map.serialize_entry("highlights", &highlights)?;
+        map.serialize_entry("text", &self.text)?;
+        map.serialize_entry("created_at", &self.created_at)?;
+        map.serialize_entry("metadata", &self.metadata)?;
+        map.serialize_entry("sources", &self.sources)?;
+        map.serialize_entry("alternates", &self.alternates)?;
+        map.serialize_entry("ledger", &self.ledger)?;
+        map.end()
+    }
+}
+
+/// What became of one chunk that the caller asked about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhyNot {
+    /// Its name.
+    pub id: String,
+    /// What became of it.
+    pub fate: Fate,
+    /// Why, if it was dropped.
+    pub why: Option<Why>,
+}
+
+/// What a search gives.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// The hits, best first.
+    pub hits: Vec<SearchHit>,
+    /// How many hits there were before the cut to a page.
+    pub total: usize,
+    /// What each leg and each stage did.
+    pub status: Status,
+    /// What became of the chunk that the caller asked about.
+    pub why_not: Option<WhyNot>,
+    /// What the search did.
+    pub plan: Plan,
+    /// How long it took.
+    pub took: Duration,
+    /// The answer of the ranking core, with everything that was dropped.
+    pub answer: Answer,
+}
+
+impl Response {
+    pub(super) fn new(
+        plan: Plan,
+        answer: Answer,
+        chunks: &Chunks,
+        why_not: Option<&String>,
+        took: Duration,
+    ) -> Self {
+        let query = plan.variants.join(" ");
+        let hit = |hit: &Hit| Some(SearchHit::new(hit, chunk_of(hit, chunks)?, &query));
+        let why_not = why_not.map(|id| {
+            let (fate, why) = answer.fate(id);
+            WhyNot { id: id.clone(), fate, why: why.cloned() }
+        });
+        Self {
+            hits: answer.hits.iter().filter_map(hit).collect(),
+            total: answer.total,
+            status: answer.status.clone(),
+            why_not,
+            plan,
+            took,
+            answer,
+        }
+    }
+}
+
+/// The chunk that a hit shows: itself, or the one that stands for its document.
+fn chunk_of<'a>(hit: &Hit, chunks: &'a Chunks) -> Option<&'a StoredChunk> {
+    chunks.get(&hit.id).or_else(|| {
+        let (document, order) = (hit.item.document.as_ref()?, hit.item.order?);
+        chunks.get(&format!("{document}#{order}"))
+    })
+}
+
+/// The status with a `route` in any case, so that a reader need not ask whether it is there.
+struct Routed<'a>(&'a Status);
+
+impl Serialize for Routed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Unrouted<'a> {
+            #[serde(flatten)]
+            status: &'a Status,
+            route: Option<()>,
+        }
+        match self.0.route {
+            Some(_) => self.0.serialize(serializer),
+            None => Unrouted { status: self.0, route: None }.serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Response {
+    /// `{"hits", "total", "status"}`, and `why_not` where it was asked. How long it took is left out: the same search gives the same
+    /// bytes.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("hits", &self.hits)?;
+        map.serialize_entry("total", &self.total)?;
+        map.serialize_entry("status", &Routed(&self.status))?;
+        if let Some(why_not) = &self.why_not {
+            map.serialize_entry("why_not", why_not)?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,72 @@
+//! The suite that every store must pass, whatever it is made of.
+//!
+//! A test of a store makes empty stores and runs [`all`] on them; one whose stores outlive their handles also runs [`reopening`]:
+//!
+//! ```text
+//! conformance::all(&|| Box::new(MyStore::empty()));
+//! ```
+//!
+//! The suite asks for what the contract promises and nothing else: scores are compared with each other, never with a formula.
+
+mod filtering;
+mod help;
+mod searching;
+mod writing;
+
+use mainstem_core::contract::Store;
+
+/// How many numbers the vectors of the suite have. A factory's store must be ready for vectors of this length.
+pub const DIM: usize = 4;
+
+/// Makes a store; for [`all`], an empty one each time.
+pub type Factory<'a> = &'a dyn Fn() -> Box<dyn Store>;
+
+/// A case: its name, and what runs it.
+pub type Case = (&'static str, fn(Factory<'_>));
+
+/// All cases, in the order they run.
+pub const CASES: &[Case] = &[
+    ("an empty store answers with nothing", writing::empty),
+    ("what was put comes back as it was", writing::comes_back),
+    ("a document replaces the one of its name", writing::replaces),
+    ("a deleted document is gone", writing::deletes),
+    ("an equal document is unchanged", writing::unchanged),
+    ("changes apply in order", writing::in_order),
+    ("all changes apply or none", writing::all_or_none),
+    ("numbers of chunks are never used again", writing::never_again),
+    ("a view does not change", writing::isolation),
+    ("sources are counted", writing::counts),
+    ("readers see whole writes while they go on", writing::concurrent),
+    ("each source has its own best chunks", searching::per_source),
+    ("order and scores are comparable across sources", searching::comparable),
+    ("ties are in the order of the numbers", searching::ties),
+    ("any script is found", searching::scripts),
+    ("odd documents are kept", searching::odd),
+    ("odd questions are answered", searching::odd_questions),
+    ("a vector of another model is refused", searching::wrong_vectors),
+    ("sources and kinds filter", filtering::sources_and_kinds),
+    ("times filter", filtering::times),
+    ("metadata filter", filtering::metadata),
+    ("readers filter", filtering::readers),
+    ("filters hold together", filtering::together),
+    ("a filter comes before the limit", filtering::before_the_limit),
+];
+
+/// Runs every case on a store of its own.
+///
+/// # Panics
+/// When the store does not keep to the contract. The name of the case is on standard error.
+pub fn all(fresh: Factory<'_>) {
+    for (name, case) in CASES {
+        eprintln!("conformance: {name}");
+        case(fresh);
+    }
+}
+
+/// Whether a store is still there after its handle is gone: every call of `open` must give the same store, which is empty at first.
+///
+/// # Panics
+/// When the store does not keep to the contract.
+pub fn reopening(open: Factory<'_>) {
+    writing::survives(open);
+}

@@ -1,0 +1,85 @@
+//! The indexes, against the truth.
+
+use mainstem_core::ChunkId;
+use rusqlite::Row;
+
+use super::super::lexical::{Lexical, LexicalView};
+use super::super::matrix::{Matrix, MatrixView};
+use super::super::snapshot::Snapshot;
+use super::super::truth::fingerprint::from_bytes;
+use super::super::truth::row::Whole;
+use super::{Finding, REINDEX, Tally};
+use crate::Error;
+use crate::words;
+
+/// A vector scores at least this against itself after quantisation.
+const SAME: f64 = 0.99;
+
+/// Looks whether both indexes hold what the truth holds, and nothing else.
+pub(super) fn examine(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
+    if !snapshot.is_level() {
+        let what = "the indexes are behind the documents".to_owned();
+        return Ok(vec![Finding {
+            what,
+            fix: "open the store for writing once: it then catches up".to_owned(),
+        }]);
+    }
+    let mut findings = lexical(snapshot)?;
+    findings.extend(matrix(snapshot)?);
+    Ok(findings)
+}
+
+fn lexical(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
+    let view = snapshot.lexical();
+    let mut missing = Tally::new();
+    let mut there = 0;
+    snapshot.each::<Lexical>(|row| {
+        there += 1;
+        let id = chunk_id(row)?;
+        let text = row.get::<_, String>(4)?;
+        if !has_words(view, id, &text)? {
+            missing.add(id.0);
+        }
+        Ok(())
+    })?;
+    let surplus = surplus("lexical index", view.doc_count(), there);
+    let missing = missing.finding(("chunk", "chunks"), "cannot be found by their words", REINDEX);
+    Ok(missing.into_iter().chain(surplus).collect())
+}
+
+/// Whether a chunk is found by the first of its words; one without words is.
+fn has_words(view: &LexicalView, id: ChunkId, text: &str) -> Result<bool, Error> {
+    let Some(word) = words::tokens(text).into_iter().next() else { return Ok(true) };
+    Ok(view.scores(&text[word.start..word.end], &[id])?[0].is_some())
+}
+
+fn matrix(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
+    let view = snapshot.matrix();
+    let mut missing = Tally::new();
+    let mut there = 0;
+    snapshot.each::<Matrix>(|row| {
+        there += 1;
+        let (id, vector) = (chunk_id(row)?, from_bytes(&row.get::<_, Vec<u8>>(2)?));
+        if !has_vector(view, id, &vector)? {
+            missing.add(id.0);
+        }
+        Ok(())
+    })?;
+    let surplus = surplus("vector matrix", view.len() as u64, there);
+    let missing = missing.finding(("chunk", "chunks"), "cannot be found by their vectors", REINDEX);
+    Ok(missing.into_iter().chain(surplus).collect())
+}
+
+fn has_vector(view: &MatrixView, id: ChunkId, vector: &[f32]) -> Result<bool, Error> {
+    let zero = vector.iter().all(|value| *value == 0.0);
+    Ok(view.scores(vector, &[id])?[0].is_some_and(|score| zero || score > SAME))
+}
+
+fn surplus(index: &str, held: u64, expected: u64) -> Option<Finding> {
+    let what = format!("the {index} holds {held} chunks, expected {expected}");
+    (held != expected).then(|| Finding { what, fix: REINDEX.to_owned() })
+}
+
+fn chunk_id(row: &Row<'_>) -> rusqlite::Result<ChunkId> {
+    row.get::<_, Whole>(0).map(|whole| ChunkId(whole.0))
+}

@@ -1,0 +1,86 @@
+//! From a query to what has to be looked up.
+
+use tantivy::query::{BooleanQuery, EnableScoring, PhraseQuery, Query, TermQuery, Weight};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{Searcher, TantivyError, Term};
+
+use super::bm25::{bound, length_norms};
+use super::fields::Fields;
+use crate::words::{Phrase, Scope, WordQuery};
+
+/// A term of the index, and the most it can add to a score.
+pub(super) struct Lookup {
+    pub(super) term: Term,
+    /// The same word in the title, for words.
+    pub(super) title: Option<Term>,
+    pub(super) bound: f64,
+}
+
+/// A query with the statistics of the whole index.
+pub(super) struct Compiled {
+    /// The terms that occur at all, most valuable first. Scores are summed in this order, always.
+    pub(super) lookups: Vec<Lookup>,
+    /// What every chunk must match.
+    pub(super) required: Option<Box<dyn Weight>>,
+    pub(super) norms: [f64; 256],
+}
+
+impl Compiled {
+    pub(super) fn new(text: &str, searcher: &Searcher) -> Result<Self, TantivyError> {
+        let query = WordQuery::parse(text);
+        let (mut chunks, mut words) = (0, 0);
+        for segment in searcher.segment_readers() {
+            chunks += u64::from(segment.max_doc());
+            words += segment.inverted_index(Fields::new().body)?.total_num_tokens();
+        }
+        let lookups = lookups(&query, searcher, chunks)?;
+        let required = match required(&query.phrases) {
+            None => None,
+            Some(query) => Some(query.weight(EnableScoring::disabled_from_searcher(searcher))?),
+        };
+        Ok(Self { lookups, required, norms: length_norms(words as f64 / chunks.max(1) as f64) })
+    }
+}
+
+fn lookups(query: &WordQuery, searcher: &Searcher, chunks: u64) -> Result<Vec<Lookup>, TantivyError> {
+    let fields = Fields::new();
+    let mut lookups = Vec::with_capacity(query.terms.len());
+    for word in &query.terms {
+        let (term, title) = match word.scope {
+            Scope::Word => {
+                let title = Term::from_field_text(fields.title, &word.term);
+                (Term::from_field_text(fields.body, &word.term), Some(title))
+            }
+            Scope::Character => (Term::from_field_text(fields.characters, &word.term), None),
+        };
+        let with_term = searcher.doc_freq(&term)?;
+        if with_term > 0 {
+            lookups.push(Lookup { term, title, bound: bound(word.weight, chunks, with_term) });
+        }
+    }
+    lookups.sort_by(|a, b| b.bound.total_cmp(&a.bound));
+    Ok(lookups)
+}
+
+/// All phrases as one query.
+fn required(phrases: &[Phrase]) -> Option<BooleanQuery> {
+    let clauses: Vec<Box<dyn Query>> = phrases.iter().flat_map(clauses).collect();
+    (!clauses.is_empty()).then(|| BooleanQuery::intersection(clauses))
+}
+
+fn clauses(phrase: &Phrase) -> Vec<Box<dyn Query>> {
+    let fields = Fields::new();
+    let single = |field, text: &String| -> Box<dyn Query> {
+        Box::new(TermQuery::new(Term::from_field_text(field, text), IndexRecordOption::Basic))
+    };
+    let mut clauses: Vec<_> = phrase.characters.iter().map(|text| single(fields.characters, text)).collect();
+    match phrase.words.as_slice() {
+        [] => {}
+        [(_, only)] => clauses.push(single(fields.body, only)),
+        words => {
+            let place = |(at, text): &(u32, String)| (*at as usize, Term::from_field_text(fields.body, text));
+            clauses.push(Box::new(PhraseQuery::new_with_offset(words.iter().map(place).collect())));
+        }
+    }
+    clauses
+}

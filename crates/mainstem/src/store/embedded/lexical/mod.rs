@@ -1,0 +1,139 @@
+//! The lexical index: which words are in which chunks.
+//!
+//! tantivy keeps the postings; how they are scored is ours ([`bm25`]), for three reasons. Every source needs its own best chunks from one pass
+//! over the postings, a title has to count within the saturation of BM25 and not beside it, and a score must be the same number however it was
+//! come by: by a search that skips most postings, by one that skips none, or by asking for the chunk.
+//!
+//! The index is derived from the store's truth and can be deleted at any time.
+
+mod bm25;
+mod compile;
+mod cursor;
+mod failure;
+mod fields;
+mod tops;
+mod view;
+mod writer;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tantivy::directory::MmapDirectory;
+use tantivy::{Directory, Index, IndexReader, ReloadPolicy};
+
+pub(crate) use view::LexicalView;
+pub(crate) use writer::{LexicalChunk, LexicalWriter};
+
+use crate::Error;
+use failure::{Context, damaged};
+use fields::Fields;
+
+/// The file that names the segments of the index.
+const META: &str = "meta.json";
+
+/// The index of one folder. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Lexical {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    dir: PathBuf,
+    index: Index,
+    reader: IndexReader,
+    /// The newest view, and the bytes of [`META`] that it was made from.
+    newest: Mutex<Option<(Vec<u8>, LexicalView)>>,
+}
+
+impl Lexical {
+    /// Opens the index of a folder, and creates both if need be.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the folder holds something that is no index of this version: deleting it helps.
+    pub(crate) fn open(dir: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(dir).map_err(|error| Error::io("creating the index folder", dir, error))?;
+        let empty = fs::read_dir(dir).and_then(|mut entries| entries.next().transpose());
+        if empty.map_err(|error| Error::io("reading the index folder", dir, error))?.is_none() {
+            let directory = MmapDirectory::open(dir).context(dir)?;
+            Index::builder().schema(Fields::schema()).open_or_create(directory).context(dir)?;
+        }
+        Self::open_read_only(dir)
+    }
+
+    /// Opens the index of a folder that another process may be writing to.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] as in [`Lexical::open`], and when there is no index.
+    pub(crate) fn open_read_only(dir: &Path) -> Result<Self, Error> {
+        let mut index = Index::open(MmapDirectory::open(dir).context(dir)?).context(dir)?;
+        if index.schema() != Fields::schema() {
+            return Err(damaged("the lexical index was made by another version", dir));
+        }
+        index.set_tokenizers(Fields::tokenizers());
+        check_lengths(dir)?;
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().context(dir)?;
+        let shared = Shared { dir: dir.to_owned(), index, reader, newest: Mutex::default() };
+        let lexical = Self { shared: Arc::new(shared) };
+        lexical.applied()?;
+        Ok(lexical)
+    }
+
+    /// The sequence number of the last commit; 0 when there was none.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(crate) fn applied(&self) -> Result<u64, Error> {
+        let dir = &self.shared.dir;
+        match self.shared.index.load_metas().context(dir)?.payload {
+            None => Ok(0),
+            Some(payload) => {
+                payload.parse().map_err(|_| damaged("the lexical index has no sequence number", dir))
+            }
+        }
+    }
+
+    /// The one writer of the index.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when there is another, in this process or elsewhere.
+    pub(crate) fn writer(&self) -> Result<LexicalWriter, Error> {
+        LexicalWriter::new(&self.shared.index, &self.shared.dir)
+    }
+
+    /// The index as of the last commit, by whichever process.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(crate) fn view(&self) -> Result<LexicalView, Error> {
+        let Shared { dir, index, reader, newest } = &*self.shared;
+        let mut newest = newest.lock().unwrap_or_else(PoisonError::into_inner);
+        let meta = index.directory().atomic_read(Path::new(META)).context(dir)?;
+        if let Some((_, view)) = newest.as_ref().filter(|(known, _)| *known == meta) {
+            return Ok(view.clone());
+        }
+        reader.reload().context(dir)?;
+        let view = LexicalView::new(reader.searcher(), dir)?;
+        *newest = Some((meta, view.clone()));
+        Ok(view)
+    }
+}
+
+/// Refuses files too short to have the footer that tantivy looks for at their end; it would panic on them.
+fn check_lengths(dir: &Path) -> Result<(), Error> {
+    const FOOTER: u64 = 8;
+    let failed = |error| Error::io("reading the index folder", dir, error);
+    for entry in fs::read_dir(dir).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let of_segment = path.extension().is_some_and(|end| end != "json" && end != "lock");
+        if of_segment && fs::metadata(&path).is_ok_and(|metadata| metadata.len() < FOOTER) {
+            return Err(damaged("a file of the lexical index was cut off", &path));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod quality;
+#[cfg(test)]
+mod tests;

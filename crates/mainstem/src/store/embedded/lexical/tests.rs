@@ -1,0 +1,228 @@
+//! The index, end to end.
+
+use std::fs;
+
+use mainstem_core::ChunkId;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::{Lexical, LexicalChunk, LexicalView};
+use crate::Error;
+use crate::store::embedded::allowed::Allowed;
+
+struct Fixture {
+    folder: TempDir,
+    lexical: Lexical,
+}
+
+/// An index of chunks given as source, title and text, numbered from 1.
+fn index(chunks: &[(u32, &str, &str)]) -> Fixture {
+    let folder = tempfile::tempdir().unwrap();
+    let lexical = Lexical::open(folder.path()).unwrap();
+    let mut writer = lexical.writer().unwrap();
+    for (at, (source, title, text)) in chunks.iter().enumerate() {
+        writer.put(LexicalChunk { id: ChunkId(at as u64 + 1), source: *source, title, text }).unwrap();
+    }
+    writer.commit(7).unwrap();
+    Fixture { folder, lexical }
+}
+
+fn texts(texts: &[&str]) -> LexicalView {
+    let chunks: Vec<_> = texts.iter().map(|text| (0, "", *text)).collect();
+    index(&chunks).lexical.view().unwrap()
+}
+
+fn found(view: &LexicalView, query: &str) -> Vec<u64> {
+    let found = view.search(query, &[0, 1, 2], None, 10).unwrap();
+    found.into_iter().flat_map(|(_, found)| found).map(|found| found.chunk.0).collect()
+}
+
+#[test]
+fn korean_japanese_and_chinese_are_found() {
+    let view = texts(&[
+        "주간회의록을 공유합니다",
+        "내일 회의를 합니다",
+        "東京都の天気",
+        "数据库设计文档",
+        "녹차 한 잔",
+    ]);
+    let mut both = found(&view, "회의");
+    both.sort_unstable();
+    assert_eq!(both, [1, 2]);
+    assert_eq!(found(&view, "東京"), [3]);
+    assert_eq!(found(&view, "天気"), [3]);
+    assert_eq!(found(&view, "数据库"), [4]);
+    assert_eq!(found(&view, "차"), [5], "one character, inside of a word");
+    assert_eq!(found(&view, "잔"), [5], "one character by itself");
+    assert_eq!(found(&view, "\"회의를\""), [2]);
+}
+
+#[test]
+fn identifiers_are_found_by_parts_and_whole_first() {
+    let view =
+        texts(&["the http client and the server", "HTTPServer::new()", "get_user_name", "indexing works"]);
+    assert_eq!(found(&view, "HTTPServer"), [2, 1]);
+    assert_eq!(found(&view, "getUserName"), [3]);
+    assert_eq!(found(&view, "user"), [3]);
+    assert_eq!(found(&view, "indexes"), [4]);
+}
+
+#[test]
+fn a_quoted_phrase_must_occur() {
+    let view = texts(&[
+        "red apple pie",
+        "apple of red color",
+        "a pie with red apple",
+        "state of the art",
+        "state art",
+    ]);
+    assert_eq!(found(&view, "\"red apple\" color"), [1, 3]);
+    assert_eq!(found(&view, "\"state of the art\""), [4]);
+    assert_eq!(found(&view, "\"apple pie\" \"red apple\""), [1]);
+    assert_eq!(found(&view, "\"blue apple\""), [0; 0]);
+    assert_eq!(view.scores("\"red apple\"", &[ChunkId(2)]).unwrap(), [None]);
+}
+
+#[test]
+fn a_phrase_does_not_reach_from_the_title_into_the_text() {
+    let view = index(&[(0, "red", "apple"), (0, "red apple", "pie")]).lexical.view().unwrap();
+    assert_eq!(found(&view, "\"red apple\""), [2]);
+}
+
+#[test]
+fn a_title_counts_more_than_text() {
+    let view = index(&[(0, "weather", "about the storage"), (0, "storage", "about the weather")])
+        .lexical
+        .view()
+        .unwrap();
+    assert_eq!(found(&view, "storage"), [2, 1]);
+    assert_eq!(found(&view, "weather"), [1, 2]);
+}
+
+#[test]
+fn each_source_has_its_own_limit_and_ties_go_to_the_smaller_number() {
+    let chunks: Vec<_> = (0..30).map(|at| (at % 3, "", "the same words")).collect();
+    let view = index(&chunks).lexical.view().unwrap();
+    let found = view.search("words", &[2, 0], None, 3).unwrap();
+    let ids: Vec<_> =
+        found.iter().map(|(s, f)| (*s, f.iter().map(|f| f.chunk.0).collect::<Vec<_>>())).collect();
+    assert_eq!(ids, [(2, vec![3, 6, 9]), (0, vec![1, 4, 7])]);
+    let allowed = Allowed::new([9, 10, 12].map(ChunkId).to_vec());
+    let found = view.search("words", &[0, 1, 2], Some(&allowed), 3).unwrap();
+    let ids: Vec<_> =
+        found.iter().map(|(s, f)| (*s, f.iter().map(|f| f.chunk.0).collect::<Vec<_>>())).collect();
+    assert_eq!(ids, [(0, vec![10]), (2, vec![9, 12])]);
+    assert!(view.search("words", &[7], None, 3).unwrap().is_empty());
+    assert!(view.search("", &[0], None, 3).unwrap().is_empty());
+    assert!(view.search("the words", &[0], None, 0).unwrap().is_empty());
+}
+
+#[test]
+fn deleted_and_replaced_chunks_do_not_show() {
+    let Fixture { lexical, folder: _folder } = index(&[(0, "", "old text"), (0, "", "old words")]);
+    let before = lexical.view().unwrap();
+    let mut writer = lexical.writer().unwrap();
+    writer.delete(ChunkId(1));
+    writer.put(LexicalChunk { id: ChunkId(2), source: 1, title: "", text: "new words" }).unwrap();
+    assert_eq!(found(&lexical.view().unwrap(), "old"), [1, 2], "nothing shows before the commit");
+    writer.commit(8).unwrap();
+    let after = lexical.view().unwrap();
+    assert_eq!(found(&after, "old"), [0; 0]);
+    assert_eq!(found(&after, "new"), [2]);
+    assert_eq!((before.doc_count(), after.doc_count()), (2, 1));
+    assert_eq!(found(&before, "old"), [1, 2], "a view stays as it is");
+    assert_eq!(after.scores("old", &[ChunkId(1)]).unwrap(), [None]);
+}
+
+#[test]
+fn it_remembers_how_far_it_is() {
+    let Fixture { folder, lexical } = index(&[(0, "", "words")]);
+    assert_eq!(lexical.applied().unwrap(), 7);
+    drop(lexical);
+    let lexical = Lexical::open(folder.path()).unwrap();
+    assert_eq!(lexical.applied().unwrap(), 7);
+    assert_eq!(found(&lexical.view().unwrap(), "word"), [1]);
+    let empty = tempfile::tempdir().unwrap();
+    assert_eq!(Lexical::open(empty.path()).unwrap().applied().unwrap(), 0);
+    assert!(matches!(Lexical::open_read_only(&empty.path().join("none")), Err(Error::Damaged { .. })));
+}
+
+#[test]
+fn one_writes_and_others_read() {
+    let Fixture { folder, lexical } = index(&[(0, "", "words")]);
+    let mut writer = lexical.writer().unwrap();
+    assert!(matches!(lexical.writer(), Err(Error::Busy { .. })));
+    let reader = Lexical::open_read_only(folder.path()).unwrap();
+    assert!(matches!(reader.writer(), Err(Error::Busy { .. })));
+    writer.put(LexicalChunk { id: ChunkId(2), source: 0, title: "", text: "more words" }).unwrap();
+    assert_eq!(found(&reader.view().unwrap(), "words"), [1]);
+    writer.commit(9).unwrap();
+    assert_eq!(found(&reader.view().unwrap(), "words"), [1, 2]);
+    assert_eq!(reader.applied().unwrap(), 9);
+}
+
+#[test]
+fn many_commits_leave_few_segments() {
+    let Fixture { folder, lexical } = index(&[(0, "", "words")]);
+    let mut writer = lexical.writer().unwrap();
+    for id in 2..20 {
+        writer.put(LexicalChunk { id: ChunkId(id), source: 0, title: "", text: "words" }).unwrap();
+        writer.commit(id).unwrap();
+    }
+    assert!(lexical.shared.index.searchable_segment_metas().unwrap().len() < 10);
+    assert_eq!(Lexical::open_read_only(folder.path()).unwrap().applied().unwrap(), 19);
+    assert_eq!(found(&lexical.view().unwrap(), "words"), (1..=10).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_damaged_folder_says_so() {
+    let Fixture { folder, lexical } = index(&[(0, "title", "words of a 회의"), (1, "", "more words")]);
+    drop(lexical);
+    let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    for path in names.iter().filter(|path| path.extension().is_some_and(|end| end != "lock")) {
+        let whole = fs::read(path).unwrap();
+        for kept in [0, 5, 12, whole.len() / 2, whole.len().saturating_sub(2)] {
+            fs::write(path, &whole[..kept.min(whole.len())]).unwrap();
+            let opened = Lexical::open(folder.path());
+            let opened = opened.and_then(|lexical| lexical.view());
+            let managed = path.file_name().is_some_and(|name| name == ".managed.json");
+            assert!(
+                managed || matches!(opened, Err(Error::Damaged { .. })),
+                "{} cut to {kept}",
+                path.display()
+            );
+        }
+        fs::write(path, &whole).unwrap();
+    }
+    assert_eq!(found(&Lexical::open(folder.path()).unwrap().view().unwrap(), "words"), [1, 2]);
+    fs::remove_file(folder.path().join("meta.json")).unwrap();
+    assert!(matches!(Lexical::open(folder.path()), Err(Error::Damaged { .. })));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    /// Skipping postings changes neither what is found nor any digit of a score.
+    #[test]
+    fn a_search_finds_what_scoring_everything_finds(
+        chunks in prop::collection::vec((0u32..3, prop::collection::vec(0u8..12, 1..12)), 1..120),
+        query in prop::collection::vec(0u8..12, 1..5),
+        limit in 1usize..6,
+    ) {
+        let spell = |words: &[u8]| words.iter().map(|word| format!("w{}x", "ab".repeat(usize::from(*word)))).collect::<Vec<_>>().join(" ");
+        let chunks: Vec<_> = chunks.iter().map(|(source, words)| (*source, spell(&words[..words.len() / 4]), spell(words))).collect();
+        let chunks: Vec<_> = chunks.iter().map(|(source, title, text)| (*source, title.as_str(), text.as_str())).collect();
+        let view = index(&chunks).lexical.view().unwrap();
+        let ids: Vec<_> = (1..=chunks.len() as u64).map(ChunkId).collect();
+        let scores = view.scores(&spell(&query), &ids).unwrap();
+        for source in 0..3 {
+            let mut expected: Vec<_> = ids.iter().zip(&scores).filter(|(id, _)| chunks[id.0 as usize - 1].0 == source)
+                .filter_map(|(id, score)| score.map(|score| (*id, score))).collect();
+            expected.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            expected.truncate(limit);
+            let found = view.search(&spell(&query), &[source], None, limit).unwrap();
+            let found: Vec<_> = found.into_iter().flat_map(|(_, found)| found).map(|f| (f.chunk, f.score)).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

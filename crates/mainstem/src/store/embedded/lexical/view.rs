@@ -1,0 +1,172 @@
+//! Searching the index as of one commit.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mainstem_core::ChunkId;
+use mainstem_core::contract::Found;
+use tantivy::columnar::Column;
+use tantivy::query::Weight;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{BitSet, DocId, DocSet, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
+
+use super::compile::Compiled;
+use super::cursor::Cursors;
+use super::failure::Context;
+use super::fields::Fields;
+use super::tops::Tops;
+use crate::Error;
+use crate::store::embedded::allowed::Allowed;
+
+/// The index as of one commit. Clones share it.
+#[derive(Clone)]
+pub(crate) struct LexicalView {
+    searcher: Searcher,
+    columns: Arc<[Columns]>,
+    dir: PathBuf,
+}
+
+/// What a segment knows about its chunks besides their words.
+struct Columns {
+    ids: Column<u64>,
+    sources: Column<u64>,
+}
+
+impl LexicalView {
+    pub(super) fn new(searcher: Searcher, dir: &Path) -> Result<Self, Error> {
+        let columns = |segment: &SegmentReader| -> Result<Columns, TantivyError> {
+            let fast = segment.fast_fields();
+            Ok(Columns { ids: fast.u64(Fields::ID)?, sources: fast.u64(Fields::SOURCE)? })
+        };
+        let columns =
+            searcher.segment_readers().iter().map(columns).collect::<Result<_, _>>().context(dir)?;
+        Ok(Self { searcher, columns, dir: dir.to_owned() })
+    }
+
+    /// How many chunks there are.
+    pub(crate) fn doc_count(&self) -> u64 {
+        self.searcher.num_docs()
+    }
+
+    /// The best `limit` chunks of each source that has any of the words, sources in the order asked, chunks best first and of equal ones the
+    /// smaller number first. Scores are comparable across sources: the statistics are those of the whole index.
+    ///
+    /// Words in double quotes must stand together. Deleted chunks are not found, but count in the statistics until their segment is
+    /// merged.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(crate) fn search(
+        &self,
+        text: &str,
+        sources: &[u32],
+        allowed: Option<&Allowed>,
+        limit: usize,
+    ) -> Result<Vec<(u32, Vec<Found>)>, Error> {
+        if limit == 0 || sources.is_empty() {
+            return Ok(Vec::new());
+        }
+        let query = Compiled::new(text, &self.searcher).context(&self.dir)?;
+        let mut tops = Tops::new(sources, limit);
+        for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
+            search_segment(&query, segment, columns, allowed, &mut tops).context(&self.dir)?;
+        }
+        Ok(tops.finish())
+    }
+
+    /// The scores that [`LexicalView::search`] gives to these chunks, in their order; nothing for one that it would not find.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(crate) fn scores(&self, text: &str, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>, Error> {
+        let query = Compiled::new(text, &self.searcher).context(&self.dir)?;
+        let mut scores = vec![None; chunks.len()];
+        for segment in self.searcher.segment_readers() {
+            score_segment(&query, segment, chunks, &mut scores).context(&self.dir)?;
+        }
+        Ok(scores)
+    }
+}
+
+fn search_segment(
+    query: &Compiled,
+    segment: &SegmentReader,
+    columns: &Columns,
+    allowed: Option<&Allowed>,
+    tops: &mut Tops,
+) -> Result<(), TantivyError> {
+    let matching = query.required.as_deref().map(|weight| matching(weight, segment)).transpose()?;
+    let one = single_source(columns);
+    Cursors::open(segment, query)?.each(tops.threshold(), |doc, score| {
+        let source = one.or_else(|| columns.sources.first(doc));
+        let place =
+            source.and_then(|source| tops.place(source as u32)).filter(|place| tops.wants(*place, score));
+        let passes =
+            |doc| !segment.is_deleted(doc) && matching.as_ref().is_none_or(|matching| matching.contains(doc));
+        if let Some((place, chunk)) = place.filter(|_| passes(doc)).zip(columns.ids.first(doc).map(ChunkId))
+            && allowed.is_none_or(|allowed| allowed.contains(chunk))
+        {
+            tops.push(place, chunk, score);
+        }
+        tops.threshold()
+    });
+    Ok(())
+}
+
+/// The source of all chunks of a segment, if there is only one.
+fn single_source(columns: &Columns) -> Option<u64> {
+    let (least, most) = (columns.sources.min_value(), columns.sources.max_value());
+    (least == most).then_some(least)
+}
+
+fn score_segment(
+    query: &Compiled,
+    segment: &SegmentReader,
+    chunks: &[ChunkId],
+    scores: &mut [Option<f64>],
+) -> Result<(), TantivyError> {
+    let mut docs = Vec::new();
+    for (place, chunk) in chunks.iter().enumerate() {
+        docs.extend(find(segment, *chunk)?.map(|doc| (doc, place)));
+    }
+    if docs.is_empty() {
+        return Ok(());
+    }
+    docs.sort_unstable();
+    let matching = query.required.as_deref().map(|weight| matching(weight, segment)).transpose()?;
+    let mut cursors = Cursors::open(segment, query)?;
+    for (doc, place) in docs {
+        if matching.as_ref().is_none_or(|matching| matching.contains(doc)) {
+            scores[place] = cursors.score(doc);
+        }
+    }
+    Ok(())
+}
+
+/// Where a segment keeps a chunk, unless it was deleted.
+fn find(segment: &SegmentReader, chunk: ChunkId) -> Result<Option<DocId>, TantivyError> {
+    let field = Fields::new().id;
+    let term = Term::from_field_u64(field, chunk.0);
+    let Some(mut postings) = segment.inverted_index(field)?.read_postings(&term, IndexRecordOption::Basic)?
+    else {
+        return Ok(None);
+    };
+    while postings.doc() != TERMINATED {
+        if !segment.is_deleted(postings.doc()) {
+            return Ok(Some(postings.doc()));
+        }
+        postings.advance();
+    }
+    Ok(None)
+}
+
+/// The chunks of a segment that match, deleted ones too.
+fn matching(weight: &dyn Weight, segment: &SegmentReader) -> Result<BitSet, TantivyError> {
+    let mut docs = BitSet::with_max_value(segment.max_doc());
+    weight.for_each_no_score(segment, &mut |found| {
+        for doc in found {
+            docs.insert(*doc);
+        }
+    })?;
+    Ok(docs)
+}

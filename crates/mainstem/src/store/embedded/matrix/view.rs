@@ -1,0 +1,142 @@
+//! Searching one commit.
+
+use std::sync::Arc;
+
+use mainstem_core::ChunkId;
+use mainstem_core::contract::Found;
+use mainstem_kernels::dot_f16;
+
+use super::best::Best;
+use super::code::Probe;
+use super::scan::{Pass, Scan};
+use super::slots::Slots;
+use super::snapshot::Snapshot;
+use super::{Allowed, Tuning};
+use crate::Error;
+
+/// Rows of a source that are scored again, at least: after the codes, and after the signs. Of a million clustered vectors, 200 after the
+/// signs keep .997 of the ten nearest, 300 all.
+const KEEP_CODES: usize = 50;
+const KEEP_SIGNS: usize = 300;
+/// How many more rows of a source are scored again than are wanted.
+const KEEP_TIMES: usize = 4;
+
+/// The matrix as of one commit.
+#[derive(Clone, Debug)]
+pub(crate) struct MatrixView {
+    snapshot: Arc<Snapshot>,
+    tuning: Tuning,
+}
+
+impl MatrixView {
+    pub(super) fn new(snapshot: Arc<Snapshot>, tuning: Tuning) -> Self {
+        Self { snapshot, tuning }
+    }
+
+    /// How many vectors there are.
+    pub(crate) fn len(&self) -> usize {
+        self.snapshot.rows() - self.snapshot.commit().dead as usize
+    }
+
+    /// Components per vector; 0 before the first vector.
+    pub(crate) fn dim(&self) -> usize {
+        self.snapshot.dim()
+    }
+
+    /// The sequence number of the commit.
+    pub(crate) fn applied(&self) -> u64 {
+        self.snapshot.commit().sequence
+    }
+
+    /// The best `limit` chunks of each of these sources, best first, with their cosines; equal ones by id. Sources come in the order
+    /// given, those without a hit are left out. With `allowed`, only its chunks may be found.
+    ///
+    /// # Errors
+    /// When the query is not of the matrix's dimension, or not of finite numbers.
+    pub(crate) fn search(
+        &self,
+        query: &[f32],
+        sources: &[u32],
+        allowed: Option<&Allowed>,
+        limit: usize,
+    ) -> Result<Vec<(u32, Vec<Found>)>, Error> {
+        let Some(probe) = self.probe(query)? else { return Ok(Vec::new()) };
+        let slots = Slots::new(sources);
+        if slots.sources().is_empty() || limit == 0 {
+            return Ok(Vec::new());
+        }
+        let shortlists = self.shortlists(&probe, &slots, allowed, limit);
+        let answer = slots.sources().iter().zip(shortlists);
+        let answer = answer.map(|(source, best)| (*source, self.rescore(&probe, &best.into_rows(), limit)));
+        Ok(answer.filter(|(_, found)| !found.is_empty()).collect())
+    }
+
+    /// The cosines of these chunks, `None` for those that have no vector.
+    ///
+    /// # Errors
+    /// When the query is not of the matrix's dimension, or not of finite numbers.
+    pub(crate) fn scores(&self, query: &[f32], chunks: &[ChunkId]) -> Result<Vec<Option<f64>>, Error> {
+        let Some(probe) = self.probe(query)? else { return Ok(vec![None; chunks.len()]) };
+        let score = |chunk: &ChunkId| {
+            let row = self.snapshot.find(chunk.0)?;
+            Some(self.exact(&probe, row))
+        };
+        Ok(chunks.iter().map(score).collect())
+    }
+
+    /// The forms of the query; `None` when there is nothing to compare it with.
+    fn probe(&self, query: &[f32]) -> Result<Option<Probe>, Error> {
+        if self.dim() == 0 {
+            return Ok(None);
+        }
+        check_dim(self.dim(), query.len())?;
+        Probe::new(query).map(Some)
+    }
+
+    fn shortlists(&self, probe: &Probe, slots: &Slots, allowed: Option<&Allowed>, limit: usize) -> Vec<Best> {
+        let pass = self.pass(allowed);
+        let least = if matches!(pass, Pass::Signs(..)) { KEEP_SIGNS } else { KEEP_CODES };
+        let keep = limit.saturating_mul(KEEP_TIMES).max(least).min(self.snapshot.rows());
+        let scan = Scan { snapshot: &self.snapshot, probe, slots, allowed, keep, pass };
+        scan.run(self.tuning.rows_per_thread)
+    }
+
+    /// A few allowed chunks are looked up one by one. A row that is picked costs as much as several that are passed in order, and more of
+    /// them where those are signs.
+    fn pass<'a>(&'a self, allowed: Option<&'a Allowed>) -> Pass<'a> {
+        let signs = self.snapshot.signs();
+        let cost = if signs.is_some() { 10 } else { 5 };
+        match (allowed, signs) {
+            (Some(allowed), _) if allowed.len().saturating_mul(cost) <= self.snapshot.rows() => {
+                Pass::Gather(allowed.chunks())
+            }
+            (_, Some((bits, factors))) => Pass::Signs(bits, factors),
+            (_, None) => Pass::Codes,
+        }
+    }
+
+    /// The best `limit` of some rows, by their cosines.
+    fn rescore(&self, probe: &Probe, rows: &[u32], limit: usize) -> Vec<Found> {
+        let found =
+            |&row: &u32| Found { chunk: ChunkId(self.snapshot.id(row)), score: self.exact(probe, row) };
+        let mut found: Vec<Found> = rows.iter().map(found).collect();
+        found.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk.cmp(&b.chunk)));
+        found.truncate(limit);
+        found
+    }
+
+    fn exact(&self, probe: &Probe, row: u32) -> f64 {
+        f64::from(dot_f16(&probe.full, self.snapshot.exact_of(row)))
+    }
+}
+
+/// Refuses a vector of another length.
+pub(super) fn check_dim(expected: usize, received: usize) -> Result<(), Error> {
+    if expected == received {
+        return Ok(());
+    }
+    Err(Error::input(
+        format!("expected a vector of {expected} dimensions, received {received}"),
+        "use the model that the store was filled with",
+    ))
+}

@@ -1,0 +1,89 @@
+//! The filters of the last searches, with what passed them.
+//!
+//! A search asks with the same filter once per channel, and a person asks again and again as the same reader. Looking the chunks up
+//! takes longer than searching them.
+
+use std::sync::{Arc, Mutex};
+
+use mainstem_core::contract::Filter;
+
+use super::allowed::Allowed;
+use super::pool::lock;
+
+/// How many filters are remembered.
+const CAPACITY: usize = 16;
+
+/// What passed a filter at some moment.
+struct Entry {
+    sequence: u64,
+    sources: Vec<u32>,
+    filter: Filter,
+    allowed: Arc<Allowed>,
+}
+
+/// The last filters, the most recent one at the end.
+#[derive(Default)]
+pub(super) struct Remembered(Mutex<Vec<Entry>>);
+
+impl Remembered {
+    /// What passes the filter, looked up only when it is not remembered.
+    pub(super) fn get<E>(
+        &self,
+        (sequence, sources, filter): (u64, &[u32], &Filter),
+        look_up: impl FnOnce() -> Result<Allowed, E>,
+    ) -> Result<Arc<Allowed>, E> {
+        let is_it =
+            |entry: &Entry| entry.sequence == sequence && entry.sources == sources && entry.filter == *filter;
+        if let Some(entry) = lock(&self.0).iter().find(|entry| is_it(entry)) {
+            return Ok(Arc::clone(&entry.allowed));
+        }
+        let allowed = Arc::new(look_up()?);
+        let mut entries = lock(&self.0);
+        entries.retain(|entry| entry.sequence >= sequence && !is_it(entry));
+        if entries.len() == CAPACITY {
+            entries.remove(0);
+        }
+        let (sources, filter) = (sources.to_vec(), filter.clone());
+        entries.push(Entry { sequence, sources, filter, allowed: Arc::clone(&allowed) });
+        Ok(allowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mainstem_core::ChunkId;
+
+    #[test]
+    fn looks_up_once_per_moment() {
+        let remembered = Remembered::default();
+        let filter = Filter { reader: Some("ann".into()), ..Filter::default() };
+        let ask = |sequence, id| {
+            let allowed = remembered
+                .get((sequence, &[1], &filter), || Ok::<_, ()>(Allowed::new(vec![ChunkId(id)])))
+                .unwrap();
+            allowed.chunks()[0].0
+        };
+        assert_eq!([ask(7, 1), ask(7, 2), ask(8, 3), ask(8, 4)], [1, 1, 3, 3]);
+        assert_eq!(ask(7, 5), 5, "an old moment is looked up again");
+        assert_eq!(ask(8, 6), 3, "and does not push out the new one");
+    }
+
+    #[test]
+    fn forgets_the_oldest() {
+        let remembered = Remembered::default();
+        let ask = |source: u32| {
+            let key = (1, &[source][..], &Filter::default());
+            let mut asked = false;
+            let outcome = remembered.get(key, || {
+                asked = true;
+                Ok::<_, ()>(Allowed::default())
+            });
+            assert!(outcome.is_ok());
+            asked
+        };
+        assert!((0..=CAPACITY as u32).all(ask));
+        assert!(!ask(CAPACITY as u32));
+        assert!(ask(0));
+    }
+}

@@ -1,0 +1,246 @@
+//! The store at one moment: a view.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use mainstem_core::contract::{Channel, Ctx, Filter, Found, FoundIn, Retrieval, SourceStats, View};
+use mainstem_core::{ChunkId, Code, Failure, StoredChunk};
+use rusqlite::Row;
+
+use super::allowed::Allowed;
+use super::catch_up::{Derived, Stumble};
+use super::check;
+use super::lexical::{Lexical, LexicalView};
+use super::matrix::{Matrix, MatrixView};
+use super::pool::{Pool, Reading, lock};
+use super::remembered::Remembered;
+use super::truth::read::NumberedSource;
+use super::truth::{self, Meta, matching, read};
+use crate::Error;
+
+/// The indexes that are in use.
+#[derive(Clone)]
+pub(super) struct Indexes {
+    pub(super) lexical: Arc<Lexical>,
+    pub(super) matrix: Arc<Matrix>,
+    /// Which folders they are in.
+    pub(super) generations: (u64, u64),
+    /// The entry of the log up to which the writer has brought them; it alone knows.
+    pub(super) level_at: Option<u64>,
+}
+
+impl Indexes {
+    /// The words as they are now, and up to which entry of the log they are, when that can be said.
+    fn words(&self) -> Result<(LexicalView, Option<u64>), Error> {
+        if self.level_at.is_some() {
+            return Ok((self.lexical.view()?, self.level_at));
+        }
+        let before = self.lexical.applied()?;
+        let view = self.lexical.view()?;
+        Ok((view, Some(before).filter(|before| self.lexical.applied().is_ok_and(|after| after == *before))))
+    }
+}
+
+/// What all views of a store share.
+pub(super) struct Shared {
+    pub(super) pool: Arc<Pool>,
+    pub(super) remembered: Remembered,
+    pub(super) suspects: Suspects,
+}
+
+/// Indexes that turned out to be damaged while they were searched.
+#[derive(Default)]
+pub(super) struct Suspects {
+    words: AtomicBool,
+    vectors: AtomicBool,
+}
+
+impl Suspects {
+    fn accuse(&self, channel: Channel) {
+        let suspect = match channel {
+            Channel::Lexical => &self.words,
+            Channel::Dense => &self.vectors,
+        };
+        suspect.store(true, Ordering::Release);
+    }
+
+    /// Whether the words are suspect, and whether the vectors are; from then on they no longer are.
+    pub(super) fn take(&self) -> (bool, bool) {
+        (self.words.swap(false, Ordering::AcqRel), self.vectors.swap(false, Ordering::AcqRel))
+    }
+
+    /// Whether anything is suspect.
+    pub(super) fn any(&self) -> bool {
+        self.words.load(Ordering::Acquire) || self.vectors.load(Ordering::Acquire)
+    }
+}
+
+/// The store at one moment.
+pub(super) struct Snapshot {
+    reading: Mutex<Reading>,
+    lexical: LexicalView,
+    matrix: MatrixView,
+    meta: Meta,
+    sources: Vec<NumberedSource>,
+    /// Whether both indexes are exactly at this moment, so that what they find is there.
+    level: bool,
+    shared: Arc<Shared>,
+}
+
+type ByNumber = Vec<(u32, Vec<Found>)>;
+
+impl Snapshot {
+    /// The store as it is now.
+    ///
+    /// The indexes are looked at before the truth, and so they are never ahead of it. An index that is behind, in a process that reads
+    /// while another writes, still holds chunks that are gone: those are dropped from what it finds.
+    pub(super) fn now(indexes: &Indexes, shared: &Arc<Shared>) -> Result<Self, Error> {
+        let (lexical, words_at) = indexes.words()?;
+        let matrix = indexes.matrix.view()?;
+        let reading = shared.pool.now()?;
+        let known = truth::meta(&reading).and_then(|meta| Ok((meta, read::numbered_sources(&reading)?)));
+        let (meta, sources) = known.map_err(|error| shared.pool.failure(error))?;
+        let level = words_at == Some(meta.sequence) && matrix.applied() == meta.sequence;
+        let (reading, shared) = (Mutex::new(reading), Arc::clone(shared));
+        Ok(Self { reading, lexical, matrix, meta, sources, level, shared })
+    }
+
+    /// Which folders the indexes are in, as of this moment.
+    pub(super) fn generations(&self) -> (u64, u64) {
+        (self.meta.lexical, self.meta.matrix)
+    }
+
+    /// Whether both indexes are exactly at this moment.
+    pub(super) fn is_level(&self) -> bool {
+        self.level
+    }
+
+    /// The words.
+    pub(super) fn lexical(&self) -> &LexicalView {
+        &self.lexical
+    }
+
+    /// The vectors.
+    pub(super) fn matrix(&self) -> &MatrixView {
+        &self.matrix
+    }
+
+    /// Goes through everything in the truth that an index should hold.
+    pub(super) fn each<D: Derived>(
+        &self,
+        mut look: impl FnMut(&Row<'_>) -> Result<(), Stumble>,
+    ) -> Result<(), Error> {
+        let reading = lock(&self.reading);
+        let mut go = || -> Result<(), Stumble> {
+            let mut statement = reading.prepare(D::ROWS)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                look(row)?;
+            }
+            Ok(())
+        };
+        go().map_err(|stumble| match stumble {
+            Stumble::Truth(error) => self.shared.pool.failure(error),
+            Stumble::Index(error) => error,
+        })
+    }
+
+    fn read<T>(&self, ask: impl FnOnce(&Reading) -> rusqlite::Result<T>) -> Result<T, Error> {
+        ask(&lock(&self.reading)).map_err(|error| self.shared.pool.failure(error))
+    }
+
+    fn search(&self, retrieval: &Retrieval<'_>) -> Result<Vec<FoundIn>, Error> {
+        let vector = self.check(retrieval)?;
+        let passing = self.sources.iter().filter(|source| matching::passes(source, retrieval.filter));
+        let sources: Vec<_> = passing.map(|source| source.number).collect();
+        if sources.is_empty() || retrieval.limit == 0 {
+            return Ok(Vec::new());
+        }
+        let allowed = self.allowed(&sources, retrieval.filter)?;
+        let allowed = allowed.as_deref();
+        if allowed.is_some_and(|allowed| allowed.len() == 0) {
+            return Ok(Vec::new());
+        }
+        let found = match (retrieval.channel, vector) {
+            (Channel::Lexical, _) => {
+                self.lexical.search(retrieval.text, &sources, allowed, retrieval.limit)?
+            }
+            (Channel::Dense, Some(vector)) => {
+                self.matrix.search(vector, &sources, allowed, retrieval.limit)?
+            }
+            (Channel::Dense, None) => Vec::new(),
+        };
+        Ok(self.name(self.drop_gone(found)?))
+    }
+
+    /// The vector to search by; nothing when nothing in the store has one.
+    fn check<'a>(&self, retrieval: &Retrieval<'a>) -> Result<Option<&'a [f32]>, Error> {
+        let (Channel::Dense, Some(model)) = (retrieval.channel, &self.meta.model) else { return Ok(None) };
+        let vector = retrieval.vector.ok_or_else(|| {
+            let message = "a search by meaning needs the vector of the query".to_owned();
+            check::refusal(message, Code::Missing, "embed the query with the model of the store")
+        })?;
+        check::vector(vector, model, || "the query".to_owned()).map(|()| Some(vector))
+    }
+
+    fn allowed(&self, sources: &[u32], filter: &Filter) -> Result<Option<Arc<Allowed>>, Error> {
+        if !matching::needs_chunks(filter) {
+            return Ok(None);
+        }
+        let look_up = || {
+            let chunks = self.read(|reading| matching::chunks(reading, sources, filter))?;
+            Ok(Allowed::new(chunks))
+        };
+        self.shared.remembered.get((self.meta.sequence, sources, filter), look_up).map(Some)
+    }
+
+    fn drop_gone(&self, mut found: ByNumber) -> Result<ByNumber, Error> {
+        if self.level {
+            return Ok(found);
+        }
+        self.read(|reading| {
+            for (_, found) in &mut found {
+                let mut there = Vec::with_capacity(found.len());
+                for one in found.drain(..) {
+                    if read::has_chunk(reading, one.chunk)? {
+                        there.push(one);
+                    }
+                }
+                *found = there;
+            }
+            Ok(found)
+        })
+    }
+
+    /// With names in place of numbers, by name.
+    fn name(&self, found: ByNumber) -> Vec<FoundIn> {
+        let mut lists: rustc_hash::FxHashMap<_, _> = found.into_iter().collect();
+        let named = self.sources.iter().filter_map(|source| {
+            let found = lists.remove(&source.number).filter(|found| !found.is_empty())?;
+            Some(FoundIn { source: source.name.clone(), found })
+        });
+        named.collect()
+    }
+}
+
+fn boxed(error: Error) -> Failure {
+    Box::new(error)
+}
+
+impl View for Snapshot {
+    fn sources(&self) -> Result<Vec<SourceStats>, Failure> {
+        self.read(|reading| read::sources(reading)).map_err(boxed)
+    }
+
+    fn retrieve(&self, retrieval: &Retrieval<'_>, _: &Ctx) -> Result<Vec<FoundIn>, Failure> {
+        let outcome = self.search(retrieval);
+        if matches!(outcome, Err(Error::Damaged { .. })) {
+            self.shared.suspects.accuse(retrieval.channel);
+        }
+        outcome.map_err(boxed)
+    }
+
+    fn fetch(&self, chunks: &[ChunkId]) -> Result<Vec<StoredChunk>, Failure> {
+        self.read(|reading| read::chunks(reading, chunks)).map_err(boxed)
+    }
+}

@@ -1,0 +1,126 @@
+//! What the truth is asked.
+
+use mainstem_core::contract::SourceStats;
+use mainstem_core::{ChunkId, Document, StoredChunk};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::fingerprint::ContentHash;
+use super::row::{CHUNK, DOCUMENT, DOCUMENT_COLUMNS, Whole, chunk, document};
+
+/// A document of a source, as a sync sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownDocument {
+    /// Its id within the source.
+    pub id: String,
+    /// What it says, without its vectors.
+    pub content: ContentHash,
+    /// Whether every chunk of it has a vector.
+    pub embedded: bool,
+}
+
+/// The documents of a source, by id.
+pub(in super::super) fn documents_of(
+    conn: &Connection,
+    source: &str,
+) -> rusqlite::Result<Vec<KnownDocument>> {
+    let sql = "SELECT id, content, embedded FROM documents
+               WHERE source = (SELECT number FROM sources WHERE name = ?1) ORDER BY id";
+    let read = |row: &Row<'_>| {
+        Ok(KnownDocument { id: row.get(0)?, content: ContentHash(row.get(1)?), embedded: row.get(2)? })
+    };
+    conn.prepare_cached(sql)?.query_map([source], read)?.collect()
+}
+
+/// A document, whole.
+pub(in super::super) fn whole_document(
+    conn: &Connection,
+    source: &str,
+    id: &str,
+) -> rusqlite::Result<Option<Document>> {
+    let sql = "SELECT documents.number FROM documents JOIN sources ON sources.number = source
+               WHERE sources.name = ?1 AND documents.id = ?2";
+    let number = conn.prepare_cached(sql)?.query_row([source, id], |row| row.get(0)).optional()?;
+    number.map(|number| numbered_document(conn, number)).transpose()
+}
+
+/// The document with this number in the truth.
+pub(in super::super) fn numbered_document(conn: &Connection, number: i64) -> rusqlite::Result<Document> {
+    let sql = format!(
+        "SELECT {DOCUMENT}, texts.text FROM documents JOIN sources ON sources.number = source
+         JOIN texts ON texts.document = documents.number WHERE documents.number = ?1"
+    );
+    let with_text = |row: &Row<'_>| Ok(Document { text: row.get(DOCUMENT_COLUMNS)?, ..document(row)? });
+    let found = conn.prepare_cached(&sql)?.query_row([number], with_text)?;
+    let sql = format!(
+        "SELECT {CHUNK} FROM chunks LEFT JOIN vectors ON vectors.chunk = chunks.id
+         WHERE document = ?1 ORDER BY place"
+    );
+    let chunks =
+        conn.prepare_cached(&sql)?.query_map([number], |row| chunk(row, 0))?.collect::<Result<_, _>>()?;
+    Ok(Document { chunks, ..found })
+}
+
+/// The chunks of these numbers, in the order asked; those that are gone are left out.
+pub(in super::super) fn chunks(conn: &Connection, ids: &[ChunkId]) -> rusqlite::Result<Vec<StoredChunk>> {
+    let sql = format!(
+        "SELECT {DOCUMENT}, {CHUNK} FROM chunks JOIN documents ON documents.number = document
+         JOIN sources ON sources.number = source LEFT JOIN vectors ON vectors.chunk = chunks.id
+         WHERE chunks.id = ?1"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let stored = |row: &Row<'_>| {
+            Ok(StoredChunk { id: *id, document: document(row)?, chunk: chunk(row, DOCUMENT_COLUMNS)? })
+        };
+        found.extend(statement.query_row([Whole(id.0)], stored).optional()?);
+    }
+    Ok(found)
+}
+
+/// Whether a chunk is there.
+pub(in super::super) fn has_chunk(conn: &Connection, id: ChunkId) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT 1 FROM chunks WHERE id = ?1")?.exists([Whole(id.0)])
+}
+
+/// What is known about the sources, by name.
+pub(in super::super) fn sources(conn: &Connection) -> rusqlite::Result<Vec<SourceStats>> {
+    let sql = "SELECT name, kind, documents, chunks, vectors, written_at,
+                   (SELECT created FROM documents WHERE source = sources.number AND created_ms IS NOT NULL
+                    ORDER BY created_ms DESC LIMIT 1)
+               FROM sources ORDER BY name";
+    conn.prepare_cached(sql)?.query_map([], source_stats)?.collect()
+}
+
+fn source_stats(row: &Row<'_>) -> rusqlite::Result<SourceStats> {
+    let count = |column| row.get::<_, Whole>(column).map(|whole| whole.0);
+    Ok(SourceStats {
+        name: row.get(0)?,
+        kind: row.get(1)?,
+        documents: count(2)?,
+        chunks: count(3)?,
+        vectors: count(4)?,
+        written_at: super::row::json(row, 5)?,
+        newest: super::row::json(row, 6)?,
+    })
+}
+
+/// A source with the number that the indexes know it by.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) struct NumberedSource {
+    /// The number.
+    pub(in super::super) number: u32,
+    /// The name.
+    pub(in super::super) name: String,
+    /// The kind.
+    pub(in super::super) kind: String,
+}
+
+/// The sources, by name.
+pub(in super::super) fn numbered_sources(conn: &Connection) -> rusqlite::Result<Vec<NumberedSource>> {
+    let read =
+        |row: &Row<'_>| Ok(NumberedSource { number: row.get(0)?, name: row.get(1)?, kind: row.get(2)? });
+    conn.prepare_cached("SELECT number, name, kind FROM sources ORDER BY name")?
+        .query_map(params![], read)?
+        .collect()
+}

@@ -1,0 +1,191 @@
+//! The one writer of a store.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use mainstem_core::Place;
+use mainstem_core::contract::{Applied, Change, ModelCard};
+use mainstem_core::time::Moment;
+use rusqlite::{Connection, Transaction};
+
+use super::catch_up::{Follower, sweep};
+use super::lexical::Lexical;
+use super::matrix::Matrix;
+use super::snapshot::Indexes;
+use super::truth::row::Whole;
+use super::truth::{self, Meta, write};
+use crate::Error;
+
+/// The length of the write-ahead log from which it is moved into the file.
+const LOG_BYTES: u64 = 8 << 20;
+
+/// The right to write, and what is needed for it.
+pub(super) struct Writer {
+    dir: PathBuf,
+    conn: Connection,
+    lexical: Follower<Lexical>,
+    matrix: Follower<Matrix>,
+    /// Up to here every index has taken in the log.
+    settled: u64,
+    /// Last, so that the right ends when all else is closed.
+    _lock: File,
+}
+
+impl Writer {
+    /// Takes the right to write and opens the truth.
+    pub(super) fn open(dir: &Path) -> Result<Self, Error> {
+        let lock = take_lock(dir)?;
+        let conn = truth::open(dir)?;
+        let (lexical, matrix) = (Follower::new(dir), Follower::new(dir));
+        let writer = Self { dir: dir.to_owned(), conn, lexical, matrix, settled: 0, _lock: lock };
+        let swept = sweep::<Lexical>(dir, &writer.conn).and_then(|()| sweep::<Matrix>(dir, &writer.conn));
+        writer.explain(swept).map(|()| writer)
+    }
+
+    fn explain<T>(&self, outcome: rusqlite::Result<T>) -> Result<T, Error> {
+        outcome.map_err(|error| truth::failure(&truth::file(&self.dir), error))
+    }
+
+    /// What the truth says about itself.
+    pub(super) fn meta(&self) -> Result<Meta, Error> {
+        self.explain(truth::meta(&self.conn))
+    }
+
+    /// Writes changes into the truth, all or none. The indexes know nothing of them yet.
+    pub(super) fn write(&mut self, changes: &[Change]) -> Result<Applied, Error> {
+        let now = Moment::now();
+        let settled = self.settled;
+        self.transact(|tx| {
+            write::forget_log(tx, settled)?;
+            write::apply(tx, changes, &now)
+        })
+    }
+
+    /// Names a source and its kind.
+    pub(super) fn set_source(&mut self, name: &str, kind: &str) -> Result<(), Error> {
+        self.transact(|tx| write::set_source(tx, name, kind).map(|_| ()))
+    }
+
+    /// Remembers the model, unless vectors of another one are there.
+    pub(super) fn set_model(&mut self, card: &ModelCard) -> Result<(), Error> {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM vectors LIMIT 1)";
+        let vectors: u32 = self.explain(self.conn.query_row(sql, [], |row| row.get(0)))?;
+        let known = self.meta()?.model;
+        let other = known.filter(|known| (&known.name, known.dim) != (&card.name, card.dim));
+        if let Some(known) = &other
+            && vectors > 0
+        {
+            let text = |card: &ModelCard| format!("{} ({} numbers)", card.name, card.dim);
+            return Err(Error::Model { stored: text(known), received: text(card) });
+        }
+        self.transact(|tx| write::set_model(tx, card))?;
+        if other.is_some() {
+            // What is left of the old model's matrix expects vectors of the old length.
+            self.matrix.rebuild(&self.conn, &mut |_, _| ())?;
+        }
+        Ok(())
+    }
+
+    /// Runs statements of which all count or none.
+    fn transact<T>(&mut self, run: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, Error> {
+        let outcome = self.conn.transaction().and_then(|tx| {
+            let value = run(&tx)?;
+            tx.commit()?;
+            Ok(value)
+        });
+        self.explain(outcome)
+    }
+
+    /// Brings both indexes up to the truth.
+    pub(super) fn follow(&mut self) -> Result<Indexes, Error> {
+        let lexical = self.lexical.follow(&self.conn)?;
+        let matrix = self.matrix.follow(&self.conn)?;
+        let meta = self.meta()?;
+        self.settled = meta.sequence;
+        let generations = (meta.lexical, meta.matrix);
+        Ok(Indexes { lexical, matrix, generations, level_at: Some(meta.sequence) })
+    }
+
+    /// Builds both indexes anew; the ones in use stay until theirs is complete.
+    pub(super) fn reindex(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Indexes, Error> {
+        let count = |sql: &str| self.conn.query_row(sql, [], |row| row.get::<_, Whole>(0));
+        let counts = count("SELECT count(*) FROM chunks").and_then(|chunks| {
+            let vectors = count("SELECT count(*) FROM vectors")?;
+            Ok((chunks.0, vectors.0))
+        });
+        let (chunks, vectors) = self.explain(counts)?;
+        let total = chunks + vectors;
+        self.lexical.rebuild(&self.conn, &mut |done, _| progress(done, total))?;
+        self.matrix.rebuild(&self.conn, &mut |done, _| progress(chunks + done, total))?;
+        self.follow()
+    }
+
+    /// Has indexes rebuilt when they next follow: that of the words, that of the vectors.
+    pub(super) fn distrust(&mut self, (words, vectors): (bool, bool)) {
+        if words {
+            self.lexical.distrust();
+        }
+        if vectors {
+            self.matrix.distrust();
+        }
+    }
+
+    /// Moves the write-ahead log into the file when it has grown. What does not succeed now does so after a later write.
+    pub(super) fn checkpoint(&self) {
+        if truth::log_bytes(&truth::file(&self.dir)) > LOG_BYTES {
+            let _ = truth::checkpoint(&self.conn);
+        }
+    }
+}
+
+fn take_lock(dir: &Path) -> Result<File, Error> {
+    let path = dir.join("lock");
+    let file = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(|error| Error::io("cannot open the store for writing", &path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            Err(Error::Busy { place: Place::default().in_file(dir.display().to_string()) })
+        }
+        Err(TryLockError::Error(error)) => Err(Error::io("cannot lock the store", &path, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mainstem_core::{Code, Diagnostic, Document};
+
+    fn texts(count: usize) -> Vec<Change> {
+        let document = |n| Document {
+            source: "s".into(),
+            id: format!("{n}"),
+            text: "x".repeat(10_000),
+            ..Document::default()
+        };
+        (0..count).map(|n| Change::Put(document(n))).collect()
+    }
+
+    #[test]
+    fn a_full_disk_loses_nothing() {
+        let dir = std::env::temp_dir().join(format!("mainstem-full-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let mut writer = Writer::open(&dir).unwrap();
+        writer.write(&texts(5)).unwrap();
+        let limit = |writer: &Writer, pages: u32| {
+            writer.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(())).unwrap();
+        };
+        limit(&writer, 60);
+        let error = writer.write(&texts(200)).expect_err("no space");
+        assert_eq!(error.code(), Code::Io);
+        let count = |writer: &Writer| -> u32 {
+            writer.conn.query_row("SELECT count(*) FROM documents", [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(count(&writer), 5);
+        limit(&writer, 100_000);
+        assert_eq!(writer.write(&texts(200)).unwrap().added, 195);
+        assert_eq!(count(&writer), 200);
+        drop(writer);
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}

@@ -1,0 +1,198 @@
+//! What an answer holds: order, pages, filters, variants, copies, freshness.
+
+use mainstem::query::{Request, Settings};
+use mainstem_core::contract::{Channel, Filter};
+use mainstem_core::time::Moment;
+use serde_json::json;
+
+use super::fakes::{Act, Fake, chunk, engine, engine_with, ids, request};
+
+#[test]
+fn channels_are_merged_over_sources_by_score_and_then_fused() {
+    let (engine, _) = engine(Fake::new());
+    let response = engine.search(&request("fork")).unwrap();
+    let expected = [
+        "wiki/forks#0",
+        "chat/monday#0",
+        "chat/friday#0",
+        "wiki/castling#0",
+        "wiki/pins#0",
+        "chat/tuesday#0",
+    ];
+    assert_eq!(ids(&response), expected);
+    let best = &response.hits[0];
+    assert_eq!((best.rank, best.score, best.sources.as_slice()), (1, 1.0, &["wiki".to_owned()][..]));
+    assert_eq!((best.source.as_str(), best.document.as_str()), ("wiki", "forks"));
+    assert_eq!(best.title.as_deref(), Some("About forks"));
+    assert_eq!(&best.snippet.text[best.snippet.highlights[0].clone()], "fork");
+    for hit in &response.hits {
+        assert_eq!(hit.ledger.replay().to_bits(), hit.score.to_bits(), "{}", hit.id);
+    }
+}
+
+#[test]
+fn ranks_alone_can_decide_too() {
+    let (engine, _) = engine(Fake::new());
+    let pipeline = json!({"recency": null, "across": "rank", "fuse": {"method": "rrf"}});
+    let response = engine.search(&Request { pipeline, ..request("fork") }).unwrap();
+    assert_eq!(response.status.legs.len(), 4);
+    // The first of each source tie: rank 1 in dense of both, 1 and 2 in lexical.
+    assert_eq!(&ids(&response)[..2], ["wiki/forks#0", "chat/monday#0"]);
+    assert!(response.status.formula.contains("60"), "{}", response.status.formula);
+}
+
+#[test]
+fn pages_are_rows_of_one_big_page() {
+    let (engine, _) = engine(Fake::new());
+    let page = |limit, offset| {
+        let response = engine.search(&Request { limit, offset, ..request("fork") }).unwrap();
+        (response.total, response.hits.iter().map(|hit| (hit.id.clone(), hit.rank)).collect::<Vec<_>>())
+    };
+    let (total, all) = page(100, 0);
+    let pages: Vec<_> = (0..3).flat_map(|number| page(2, 2 * number).1).collect();
+    assert_eq!((total, &pages), (6, &all));
+    assert!(page(10, 50).1.is_empty());
+}
+
+#[test]
+fn filters_are_passed_on_and_completed() {
+    let mut fake = Fake::new();
+    fake.chunks[1].document.readers = Some(vec!["ann".into()]);
+    let (engine, fake) = engine(fake);
+    let filter =
+        Filter { sources: Some(vec!["wiki".into()]), reader: Some("bob".into()), ..Filter::default() };
+    let response = engine.search(&Request { filter: filter.clone(), ..request("fork") }).unwrap();
+    assert_eq!(ids(&response), ["wiki/castling#0", "wiki/pins#0"], "what bob may read");
+    assert!(fake.asked.lock().unwrap().iter().all(|(_, _, passed)| *passed == filter));
+}
+
+#[test]
+fn a_slip_in_a_source_is_not_an_empty_answer() {
+    let (engine, _) = engine(Fake::new());
+    let filter = Filter { sources: Some(vec!["wikki".into()]), ..Filter::default() };
+    let failure = engine.search(&Request { filter, ..request("fork") }).unwrap_err();
+    assert_eq!(failure.hint().unwrap(), "did you mean `wiki`?");
+}
+
+#[test]
+fn a_source_of_weight_zero_is_not_asked() {
+    let settings =
+        Settings { sources: [("chat".to_owned(), 0.0)].into_iter().collect(), ..Settings::default() };
+    let (engine, fake) = engine_with(Fake::new(), settings);
+    let response = engine.search(&request("fork")).unwrap();
+    assert!(response.hits.iter().all(|hit| hit.source == "wiki"));
+    let asked = fake.asked.lock().unwrap();
+    assert!(asked.iter().all(|(_, _, filter)| filter.sources.as_deref() == Some(&["wiki".to_owned()][..])));
+}
+
+#[test]
+fn variants_are_searched_once_each() {
+    let (engine, fake) = engine(Fake::new());
+    let variants = vec!["double attack".into(), " FORK ".into(), "double  attack".into(), String::new()];
+    let response = engine.search(&Request { variants, ..request("fork") }).unwrap();
+    let mut asked: Vec<_> = fake
+        .asked
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|(channel, text, _)| (channel.as_str(), text.clone()))
+        .collect();
+    asked.sort();
+    let expected =
+        [("dense", "double attack"), ("dense", "fork"), ("lexical", "double attack"), ("lexical", "fork")];
+    assert_eq!(asked, expected.map(|(channel, text)| (channel, text.to_owned())));
+    assert_eq!(response.status.legs.len(), 8);
+    assert_eq!(response.status.notes.len(), 2);
+}
+
+#[test]
+fn copies_are_collapsed_and_named() {
+    let mut fake = Fake::new();
+    fake.chunks[3] = chunk(11, "chat", "monday", "a fork attacks two pieces at once");
+    let (engine, _) = engine(fake);
+    let response =
+        engine.search(&Request { why_not: Some("chat/monday#0".into()), ..request("fork") }).unwrap();
+    assert_eq!(response.hits[0].alternates, ["[chat: monday]"]);
+    let why_not = serde_json::to_value(response.why_not.unwrap()).unwrap();
+    assert_eq!(why_not["why"]["into"], "wiki/forks#0");
+}
+
+#[test]
+fn parts_of_one_page_are_not_copies_of_each_other() {
+    let mut fake = Fake::new();
+    for (at, order) in [(0, 0), (1, 1), (2, 2)] {
+        fake.chunks[at].document.url = Some("https://example.org/page".into());
+        fake.chunks[at].document.id = "page".into();
+        fake.chunks[at].chunk.order = order;
+    }
+    let (engine, _) = engine(fake);
+    let response = engine.search(&request("fork")).unwrap();
+    assert_eq!(response.hits.iter().filter(|hit| hit.document == "page").count(), 3);
+}
+
+#[test]
+fn kinds_that_age_do_so_unless_told_otherwise() {
+    let mut fake = Fake::new()
+        .dense(Act::Give(vec![(11, 0.9), (13, 0.8)]))
+        .lexical(Act::Give(vec![(11, 9.0), (13, 8.9)]));
+    fake.chunks[3].document.created_at = Some(Moment::parse("2024-01-01").unwrap());
+    fake.chunks[5].document.created_at = Some(Moment::parse("2026-01-30").unwrap());
+    let (engine, _) = engine(fake);
+    let fresh = engine.search(&Request { pipeline: json!(null), ..request("fork") }).unwrap();
+    assert_eq!(ids(&fresh), ["chat/friday#0", "chat/monday#0"]);
+    assert_eq!(fresh.status.now.as_deref(), Some("2026-01-31T00:00:00Z"));
+    let relevant = engine.search(&request("fork")).unwrap();
+    assert_eq!(ids(&relevant), ["chat/monday#0", "chat/friday#0"]);
+}
+
+#[test]
+fn chunks_can_be_joined_to_documents() {
+    let mut fake = Fake::new();
+    for (at, order) in [(0, 0), (1, 1)] {
+        fake.chunks[at].document.id = "page".into();
+        fake.chunks[at].chunk.order = order;
+    }
+    let (engine, _) = engine(fake);
+    let pipeline = json!({"recency": null, "dedup": null, "aggregate": "max"});
+    let response = engine.search(&Request { pipeline, ..request("fork") }).unwrap();
+    assert_eq!(response.hits[0].id, "wiki/page");
+    assert_eq!(ids(&response).iter().filter(|id| **id == "wiki/page").count(), 1);
+    assert_eq!(response.hits.len(), response.answer.hits.len());
+}
+
+#[test]
+fn an_answer_as_json_has_what_scripts_rely_on() {
+    let (engine, _) = engine(Fake::new());
+    let response = engine.search(&request("fork")).unwrap();
+    let json = serde_json::to_value(&response).unwrap();
+    for field in [
+        "id",
+        "rank",
+        "score",
+        "sources",
+        "alternates",
+        "ledger",
+        "source",
+        "document",
+        "title",
+        "url",
+        "snippet",
+        "created_at",
+    ] {
+        assert!(json["hits"][0].get(field).is_some(), "{field}");
+    }
+    for field in ["partial", "legs", "stages", "route"] {
+        assert!(json["status"].get(field).is_some(), "{field}");
+    }
+    let again = serde_json::to_string(&engine.search(&request("fork")).unwrap()).unwrap();
+    assert_eq!(serde_json::to_string(&response).unwrap(), again);
+}
+
+#[test]
+fn a_vector_can_stand_for_words() {
+    let (engine, fake) = engine(Fake::new());
+    let response = engine.search(&Request { vector: Some(vec![0.0, 1.0]), ..request("") }).unwrap();
+    assert_eq!(ids(&response)[0], "wiki/forks#0");
+    assert!(fake.asked.lock().unwrap().iter().all(|(channel, ..)| *channel == Channel::Dense));
+    assert!(engine.search(&request("  ")).is_err(), "neither words nor a vector");
+}

@@ -1,0 +1,130 @@
+//! What goes wrong in a leg is named, and the answer is what the other legs give.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use mainstem::query::{Engine, Request, Response, Settings};
+use mainstem_core::LegState;
+use mainstem_core::contract::Channel;
+
+use super::fakes::{Act, Fake, Model, Shared, engine, ids, request};
+
+/// Much longer than any deadline here, so that a test that waits for it fails clearly.
+const FOREVER: Duration = Duration::from_secs(60);
+
+fn search(fake: Fake) -> Response {
+    engine(fake).0.search(&request("fork")).unwrap()
+}
+
+/// A search with the deadline of the settings, which must not wait for what takes forever.
+fn hurried(engine: &Engine) -> Response {
+    let started = Instant::now();
+    let response = engine.search(&Request { deadline: None, ..request("fork") }).unwrap();
+    assert!(started.elapsed() < FOREVER / 2, "the search waited for a leg that is late");
+    response
+}
+
+fn words_only() -> Vec<String> {
+    let (engine, _) = engine(Fake::new());
+    let request = Request { channels: Some(vec![Channel::Lexical]), ..request("fork") };
+    ids(&engine.search(&request).unwrap()).into_iter().map(str::to_owned).collect()
+}
+
+#[track_caller]
+fn dense_is(response: &Response, state: LegState) {
+    let dense = response.status.legs.iter().filter(|leg| leg.name.ends_with("/dense"));
+    let states: Vec<_> = dense.map(|leg| (leg.state, leg.could_add.is_some())).collect();
+    assert_eq!(states, [(state, true), (state, true)]);
+    assert!(response.status.partial);
+    assert_eq!(ids(response), words_only(), "the answer of the other leg");
+}
+
+#[test]
+fn a_leg_that_sleeps_is_not_waited_for() {
+    let response = hurried(&engine(Fake::new().dense(Act::Late(FOREVER, vec![(12, 0.9)]))).0);
+    dense_is(&response, LegState::TimedOut);
+    assert!(response.status.notes.contains(&"`dense` did not answer in time".to_owned()));
+}
+
+#[test]
+fn a_model_that_sleeps_is_part_of_its_leg() {
+    let store = Arc::new(Shared(Arc::new(Fake::new())));
+    let engine = Engine::new(store, Some(Model::new(FOREVER)), Settings::default());
+    dense_is(&hurried(&engine), LegState::TimedOut);
+}
+
+#[test]
+fn a_leg_that_fails_is_named() {
+    let response = search(Fake::new().dense(Act::Fail));
+    dense_is(&response, LegState::Failed);
+    assert!(response.status.notes.contains(&"`dense` failed: the disk is on fire".to_owned()));
+}
+
+#[test]
+fn a_leg_that_panics_fails() {
+    let response = search(Fake::new().dense(Act::Panic));
+    dense_is(&response, LegState::Failed);
+    assert!(response.status.notes.contains(&"`dense` failed: it panicked: a bug in the store".to_owned()));
+}
+
+#[test]
+fn nothing_is_an_answer_when_no_leg_gives_one() {
+    let response = hurried(&engine(Fake::new().dense(Act::Fail).lexical(Act::Late(FOREVER, vec![]))).0);
+    assert!(response.hits.is_empty() && response.status.partial);
+    let states: Vec<_> = response.status.legs.iter().map(|leg| leg.state).collect();
+    assert_eq!(states, [LegState::Failed, LegState::TimedOut, LegState::Failed, LegState::TimedOut]);
+}
+
+#[test]
+fn scores_that_are_no_numbers_are_dropped_and_counted() {
+    let broken = vec![(3, f64::NAN), (2, 0.9), (11, f64::INFINITY), (1, 0.5)];
+    let response = search(Fake::new().dense(Act::Give(broken)));
+    let dropped =
+        |name: &str| response.status.legs.iter().find(|leg| leg.name == name).map(|leg| leg.dropped);
+    assert_eq!((dropped("wiki/dense"), dropped("chat/dense")), (Some(1), Some(1)));
+    let clean = search(Fake::new().dense(Act::Give(vec![(2, 0.9), (1, 0.5)])));
+    assert_eq!(ids(&response), ids(&clean));
+    assert!(!response.status.partial);
+}
+
+#[test]
+fn lists_that_are_not_sorted_are_sorted() {
+    let Act::Give(mut scores) = Fake::new().dense else { return };
+    scores.reverse();
+    scores.push(scores[0]);
+    let response = search(Fake::new().dense(Act::Give(scores)));
+    assert_eq!(ids(&response), ids(&search(Fake::new())));
+}
+
+#[test]
+fn chunks_that_are_gone_and_sources_that_were_not_asked_for_are_dropped() {
+    let Act::Give(scores) = Fake::new().dense else { return };
+    let with_ghost = [vec![(999, 0.99)], scores].concat();
+    let response = search(Fake::new().dense(Act::Foreign(with_ghost)));
+    assert_eq!(ids(&response), ids(&search(Fake::new())));
+    let notes = response.status.notes.join("\n");
+    assert!(notes.contains("1 candidate was dropped from `dense`"), "{notes}");
+    assert!(notes.contains("a source that was not asked for") && !notes.contains("elsewhere"), "{notes}");
+}
+
+#[test]
+fn without_a_model_words_are_searched_and_the_answer_says_so() {
+    let store = Arc::new(Shared(Arc::new(Fake::new())));
+    let engine = Engine::new(store, None, Settings::default());
+    let response = engine.search(&request("fork")).unwrap();
+    assert_eq!(ids(&response), words_only());
+    assert_eq!(response.status.notes, ["searched by words only: there is no model to embed the query"]);
+    assert!(!response.status.partial, "nothing that was planned is missing");
+}
+
+#[test]
+fn a_query_is_embedded_once() {
+    let model = Model::new(Duration::ZERO);
+    let store = Arc::new(Shared(Arc::new(Fake::new())));
+    let engine = Engine::new(store, Some(Arc::clone(&model) as _), Settings::default());
+    for query in ["fork", "fork", "pin", "fork"] {
+        engine.search(&request(query)).unwrap();
+    }
+    assert_eq!(model.asked.load(Ordering::Relaxed), 2);
+}
