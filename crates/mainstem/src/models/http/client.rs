@@ -107,7 +107,11 @@ impl Client {
         let asked = header.and_then(|value| retry::retry_after(value, Timestamp::now()));
         match status {
             200..=299 => Try::Answer(body),
-            408 | 429 | 500.. => Try::Later(format!("it answered {status}"), asked),
+            408 | 429 | 500.. => {
+                let reason = Some(self.reason(&body)).filter(|reason| !reason.is_empty());
+                let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+                Try::Later(format!("it answered {status}{reason}"), asked)
+            }
             401 | 403 => Try::Refused(trouble(
                 format!("`{}` answered {status}", self.url),
                 "check the key in the environment variable that `key_env` names",

@@ -230,4 +230,18 @@ mod tests {
         assert!(x.iter().sum::<f32>().abs() < 1e-3);
         assert!((x.iter().map(|x| x * x).sum::<f32>() / 384.0 - 1.0).abs() < 1e-4);
     }
+
+    #[test]
+    fn wide_registers_change_no_bit() {
+        let start: Vec<f32> = (0..768).map(|i| (i * 7919 % 1009) as f32 / 100.0 - 5.0).collect();
+        let norm = Norm { weight: start[..384].to_vec(), bias: start[384..].to_vec() };
+        let on = |arch| {
+            let (mut activated, mut shares, mut normed) = (start.clone(), start.clone(), start.clone());
+            gelu(arch, &mut activated);
+            softmax(arch, &mut shares, 48, 37);
+            add_and_norm(arch, &mut normed, &start, &norm);
+            (activated, shares, normed)
+        };
+        assert_eq!(on(Arch::new()), on(Arch::Scalar));
+    }
 }

@@ -33,7 +33,6 @@ impl<'a> Rows<'a> {
 pub(super) struct Packed {
     panels: Vec<f32>,
     depth: usize,
-    columns: usize,
 }
 
 impl Packed {
@@ -67,7 +66,7 @@ impl Packed {
     }
 
     fn reset(&mut self, depth: usize, columns: usize) {
-        (self.depth, self.columns) = (depth, columns);
+        self.depth = depth;
         self.panels.clear();
         self.panels.resize(columns.div_ceil(WIDTH) * WIDTH * depth, 0.0);
     }
@@ -171,4 +170,61 @@ fn tile<S: Simd, const ROWS: usize, const VECTORS: usize>(
         }
     }
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(count: usize) -> Vec<f32> {
+        (0..count).map(|i| ((i * 7919) % 101) as f32 / 50.0 - 1.0).collect()
+    }
+
+    /// The product on this machine's widest registers and on none, which must have the same bits.
+    fn product(left: Rows<'_>, right: &Packed, bias: &[f32]) -> Vec<f32> {
+        let stride = right.panels.len() / right.depth;
+        let on = |arch| {
+            let mut out = vec![f32::NAN; left.count * stride];
+            let start = if bias.is_empty() { Start::Zero } else { Start::Bias(bias) };
+            Product { left, right, start, out: &mut out, stride }.compute(arch);
+            out
+        };
+        let wide = on(Arch::new());
+        assert_eq!(wide, on(Arch::Scalar));
+        wide
+    }
+
+    #[test]
+    fn products_are_those_of_the_definition() {
+        for (count, depth, columns) in [(1, 1, 1), (7, 32, 16), (13, 5, 33), (9, 16, 48), (2, 3, 0)] {
+            let (a, b) = (numbers(count * depth), numbers(columns * depth));
+            let left = Rows { data: &a, stride: depth, count };
+            let transposed = Packed::transposed(Rows { data: &b, stride: depth, count: columns }, depth);
+            let stride = columns.next_multiple_of(WIDTH);
+            let bias = numbers(stride);
+            let out = product(left, &transposed, &bias);
+            for (row, column) in (0..count).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+                let terms =
+                    (0..depth).map(|k| f64::from(a[row * depth + k]) * f64::from(b[column * depth + k]));
+                let expected = terms.sum::<f64>() + f64::from(bias[column]);
+                assert!((f64::from(out[row * stride + column]) - expected).abs() < 1e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn packing_a_matrix_is_packing_its_transpose_transposed() {
+        let (rows, columns) = (11, 32);
+        let b = numbers(rows * columns);
+        let turned: Vec<f32> = (0..columns)
+            .flat_map(|c| (0..rows).map(move |r| (r, c)))
+            .map(|(r, c)| b[r * columns + c])
+            .collect();
+        let transposed = Packed::transposed(Rows { data: &turned, stride: rows, count: columns }, rows);
+        let mut plain = Packed::default();
+        plain.set(Rows { data: &b, stride: columns, count: rows }, columns);
+        assert_eq!(plain.panels, transposed.panels);
+        let a = numbers(4 * rows);
+        product(Rows { data: &a, stride: rows, count: 4 }, &plain, &[]);
+    }
 }
