@@ -99,6 +99,19 @@ pub struct FoundIn {
     pub found: Vec<Found>,
 }
 
+/// How the scores of a channel are spread over all chunks of a source, for one query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Background {
+    /// The source.
+    pub source: String,
+    /// How many chunks have a score: in the dense channel, those with a vector.
+    pub count: u64,
+    /// The mean of their scores.
+    pub mean: f64,
+    /// The standard deviation of their scores.
+    pub deviation: f64,
+}
+
 /// How well a store does something by itself; the engine completes the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -190,8 +203,37 @@ pub trait Store: Send + Sync {
     fn view(&self) -> Result<Arc<dyn View>, Failure>;
 }
 
+/// What the channels of a store say about chunks that they were not asked to find.
+///
+/// The limit of a retrieval does not count here.
+pub trait Scoring: Send + Sync {
+    /// The scores of these chunks, in the order asked.
+    ///
+    /// They MUST be the numbers that [`View::retrieve`] gives: by words to the last bit, by meaning those that it gives after it has scored
+    /// its candidates exactly. `None` is a chunk that is gone or has no vector; one without any word of the query scores 0. The filter does
+    /// not count.
+    ///
+    /// # Errors
+    /// As for [`View::retrieve`].
+    fn score(
+        &self,
+        retrieval: &Retrieval<'_>,
+        chunks: &[ChunkId],
+        ctx: &Ctx,
+    ) -> Result<Vec<Option<f64>>, Failure>;
+
+    /// How the scores are spread over all chunks of each source that passes the sources and kinds of the filter, by name; the rest of the
+    /// filter does not count. Sources whose chunks have no score in the channel are left out.
+    ///
+    /// It may be estimated, but MUST be the same for the same query and the same view. It MUST NOT take longer than a search.
+    ///
+    /// # Errors
+    /// As for [`View::retrieve`].
+    fn background(&self, retrieval: &Retrieval<'_>, ctx: &Ctx) -> Result<Vec<Background>, Failure>;
+}
+
 /// A store at one moment.
-pub trait View: Send + Sync {
+pub trait View: Scoring {
     /// The sources, by name.
     ///
     /// # Errors

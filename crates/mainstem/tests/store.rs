@@ -127,9 +127,9 @@ const TASK: &str = "STORE_TEST_TASK";
 const FOLDER: &str = "STORE_TEST_FOLDER";
 const START: &str = "STORE_TEST_START";
 
-/// How often a process is killed: `STORE_TEST_KILLS`, 20 when it is not set.
+/// How often a process is killed: `MAINSTEM_KILLS`, 5 when it is not set.
 fn kills() -> u64 {
-    std::env::var("STORE_TEST_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(20)
+    std::env::var("MAINSTEM_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(5)
 }
 
 /// Runs a task of [`child`] in another process.

@@ -10,6 +10,7 @@
 
 mod filtering;
 mod help;
+mod scoring;
 mod searching;
 mod writing;
 
@@ -44,6 +45,9 @@ pub const CASES: &[Case] = &[
     ("odd documents are kept", searching::odd),
     ("odd questions are answered", searching::odd_questions),
     ("a vector of another model is refused", searching::wrong_vectors),
+    ("chunks score what they were found with", scoring::same_as_found),
+    ("what is not there has no score", scoring::absent),
+    ("the background is that of all scores", scoring::background),
     ("sources and kinds filter", filtering::sources_and_kinds),
     ("times filter", filtering::times),
     ("metadata filter", filtering::metadata),

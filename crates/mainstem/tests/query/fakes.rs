@@ -8,8 +8,8 @@ use std::time::Duration;
 use mainstem::Error;
 use mainstem::query::{Engine, Request, Response, Settings};
 use mainstem_core::contract::{
-    Ability, Applied, Capabilities, Change, Channel, Ctx, Embedded, Embedder, Filter, Found, FoundIn,
-    ModelCard, Retrieval, SourceStats, Store, View,
+    Ability, Applied, Background, Capabilities, Change, Channel, Ctx, Embedded, Embedder, Filter, Found,
+    FoundIn, ModelCard, Retrieval, Scoring, SourceStats, Store, View,
 };
 use mainstem_core::deadline::Deadline;
 use mainstem_core::time::Moment;
@@ -78,6 +78,15 @@ impl Fake {
         self
     }
 
+    /// The scores that are written down for a channel.
+    fn scores(&self, channel: Channel) -> &[(u64, f64)] {
+        let act = if channel == Channel::Dense { &self.dense } else { &self.lexical };
+        match act {
+            Act::Give(scores) | Act::Late(_, scores) | Act::Foreign(scores) => scores,
+            Act::Fail | Act::Panic => &[],
+        }
+    }
+
     fn source_of(&self, id: u64) -> String {
         let chunk = self.chunks.iter().find(|chunk| chunk.id.0 == id);
         chunk.map_or_else(|| "wiki".to_owned(), |chunk| chunk.document.source.clone())
@@ -136,6 +145,31 @@ impl Store for Shared {
 
     fn view(&self) -> Result<Arc<dyn View>, Failure> {
         Ok(Arc::new(Shared(Arc::clone(&self.0))))
+    }
+}
+
+impl Scoring for Shared {
+    fn score(
+        &self,
+        retrieval: &Retrieval<'_>,
+        chunks: &[ChunkId],
+        _: &Ctx,
+    ) -> Result<Vec<Option<f64>>, Failure> {
+        let scores = self.0.scores(retrieval.channel);
+        let score = |id: &ChunkId| scores.iter().find(|(given, _)| given == &id.0).map(|(_, score)| *score);
+        Ok(chunks.iter().map(score).collect())
+    }
+
+    fn background(&self, retrieval: &Retrieval<'_>, _: &Ctx) -> Result<Vec<Background>, Failure> {
+        let scores = self.0.scores(retrieval.channel);
+        let spread = |part: FoundIn| {
+            let count = part.found.len() as f64;
+            let mean = part.found.iter().map(|found| found.score).sum::<f64>() / count;
+            let squares = part.found.iter().map(|found| (found.score - mean).powi(2)).sum::<f64>();
+            let deviation = (squares / count).sqrt();
+            Background { source: part.source, count: part.found.len() as u64, mean, deviation }
+        };
+        Ok(self.0.found(scores, retrieval.filter, usize::MAX).into_iter().map(spread).collect())
     }
 }
 

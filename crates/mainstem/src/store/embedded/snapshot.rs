@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use mainstem_core::contract::{Channel, Ctx, Filter, Found, FoundIn, Retrieval, SourceStats, View};
+use mainstem_core::contract::{
+    Background, Channel, Ctx, Filter, Found, FoundIn, Retrieval, Scoring, SourceStats, View,
+};
 use mainstem_core::{ChunkId, Code, Failure, StoredChunk};
 use rusqlite::Row;
 
@@ -173,6 +175,58 @@ impl Snapshot {
         Ok(self.name(self.drop_gone(found)?))
     }
 
+    /// The scores of chunks, without those that an index which is behind still has.
+    fn scores(&self, retrieval: &Retrieval<'_>, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>, Error> {
+        let vector = self.check(retrieval)?;
+        let mut scores = match (retrieval.channel, vector) {
+            (Channel::Lexical, _) => self.lexical.scores(retrieval.text, chunks)?,
+            (Channel::Dense, Some(vector)) => self.matrix.scores(vector, chunks)?,
+            (Channel::Dense, None) => vec![None; chunks.len()],
+        };
+        if !self.level {
+            self.read(|reading| {
+                for (score, chunk) in scores.iter_mut().zip(chunks) {
+                    if score.is_some() && !read::has_chunk(reading, *chunk)? {
+                        *score = None;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(scores)
+    }
+
+    /// How scores are spread over sources.
+    fn spread(&self, retrieval: &Retrieval<'_>) -> Result<Vec<Background>, Error> {
+        let vector = self.check(retrieval)?;
+        let passing = self.sources.iter().filter(|source| matching::passes(source, retrieval.filter));
+        let (count, spreads): (fn(&NumberedSource) -> u64, Vec<_>) = match (retrieval.channel, vector) {
+            (Channel::Lexical, _) => {
+                let sources: Vec<_> = passing.clone().map(|source| (source.number, source.chunks)).collect();
+                let spreads = self.lexical.background(retrieval.text, &sources)?;
+                (|source| source.chunks, spreads.into_iter().map(Some).collect())
+            }
+            (Channel::Dense, Some(vector)) => {
+                let sources: Vec<_> = passing.clone().map(|source| source.number).collect();
+                (|source| source.vectors, self.matrix.background(vector, &sources)?)
+            }
+            (Channel::Dense, None) => return Ok(Vec::new()),
+        };
+        let named = passing.zip(spreads).filter_map(|(source, spread)| {
+            let ((mean, deviation), count) = (spread?, count(source));
+            (count > 0).then(|| Background { source: source.name.clone(), count, mean, deviation })
+        });
+        Ok(named.collect())
+    }
+
+    /// Remembers when an index turned out to be damaged.
+    fn watch<T>(&self, channel: Channel, outcome: Result<T, Error>) -> Result<T, Failure> {
+        if matches!(outcome, Err(Error::Damaged { .. })) {
+            self.shared.suspects.accuse(channel);
+        }
+        outcome.map_err(boxed)
+    }
+
     /// The vector to search by; nothing when nothing in the store has one.
     fn check<'a>(&self, retrieval: &Retrieval<'a>) -> Result<Option<&'a [f32]>, Error> {
         let (Channel::Dense, Some(model)) = (retrieval.channel, &self.meta.model) else { return Ok(None) };
@@ -227,17 +281,28 @@ fn boxed(error: Error) -> Failure {
     Box::new(error)
 }
 
+impl Scoring for Snapshot {
+    fn score(
+        &self,
+        retrieval: &Retrieval<'_>,
+        chunks: &[ChunkId],
+        _: &Ctx,
+    ) -> Result<Vec<Option<f64>>, Failure> {
+        self.watch(retrieval.channel, self.scores(retrieval, chunks))
+    }
+
+    fn background(&self, retrieval: &Retrieval<'_>, _: &Ctx) -> Result<Vec<Background>, Failure> {
+        self.watch(retrieval.channel, self.spread(retrieval))
+    }
+}
+
 impl View for Snapshot {
     fn sources(&self) -> Result<Vec<SourceStats>, Failure> {
         self.read(|reading| read::sources(reading)).map_err(boxed)
     }
 
     fn retrieve(&self, retrieval: &Retrieval<'_>, _: &Ctx) -> Result<Vec<FoundIn>, Failure> {
-        let outcome = self.search(retrieval);
-        if matches!(outcome, Err(Error::Damaged { .. })) {
-            self.shared.suspects.accuse(retrieval.channel);
-        }
-        outcome.map_err(boxed)
+        self.watch(retrieval.channel, self.search(retrieval))
     }
 
     fn fetch(&self, chunks: &[ChunkId]) -> Result<Vec<StoredChunk>, Failure> {

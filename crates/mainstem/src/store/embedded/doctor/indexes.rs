@@ -50,7 +50,7 @@ fn lexical(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
 /// Whether a chunk is found by the first of its words; one without words is.
 fn has_words(view: &LexicalView, id: ChunkId, text: &str) -> Result<bool, Error> {
     let Some(word) = words::tokens(text).into_iter().next() else { return Ok(true) };
-    Ok(view.scores(&text[word.start..word.end], &[id])?[0].is_some())
+    Ok(view.scores(&text[word.start..word.end], &[id])?[0].is_some_and(|score| score > 0.0))
 }
 
 fn matrix(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {

@@ -14,6 +14,8 @@ pub(super) struct Lookup {
     /// The same word in the title, for words.
     pub(super) title: Option<Term>,
     pub(super) bound: f64,
+    /// How many chunks have it.
+    pub(super) chunks: u64,
 }
 
 /// A query with the statistics of the whole index.
@@ -55,7 +57,8 @@ fn lookups(query: &WordQuery, searcher: &Searcher, chunks: u64) -> Result<Vec<Lo
         };
         let with_term = searcher.doc_freq(&term)?;
         if with_term > 0 {
-            lookups.push(Lookup { term, title, bound: bound(word.weight, chunks, with_term) });
+            let bound = bound(word.weight, chunks, with_term);
+            lookups.push(Lookup { term, title, bound, chunks: with_term });
         }
     }
     lookups.sort_by(|a, b| b.bound.total_cmp(&a.bound));

@@ -13,14 +13,14 @@ use super::fields::Fields;
 const WINDOW: DocId = 4096;
 
 /// One term in one segment.
-struct Cursor {
+pub(super) struct Cursor {
     postings: SegmentPostings,
     title: Option<SegmentPostings>,
     bound: f64,
 }
 
 impl Cursor {
-    fn open(segment: &SegmentReader, lookup: &Lookup) -> Result<Self, TantivyError> {
+    pub(super) fn open(segment: &SegmentReader, lookup: &Lookup) -> Result<Self, TantivyError> {
         let read = |term: &tantivy::Term| -> Result<Option<SegmentPostings>, TantivyError> {
             let index = segment.inverted_index(term.field())?;
             Ok(index.read_postings(term, IndexRecordOption::WithFreqs)?)
@@ -31,13 +31,23 @@ impl Cursor {
     }
 
     /// Moves to a chunk, if the cursor is not there or behind it yet; whether the term occurs in it.
-    fn reaches(&mut self, doc: DocId) -> bool {
+    pub(super) fn reaches(&mut self, doc: DocId) -> bool {
         let at = self.postings.doc();
         doc == if at < doc { self.postings.seek(doc) } else { at }
     }
 
+    /// The chunk that the cursor is at.
+    pub(super) fn doc(&self) -> DocId {
+        self.postings.doc()
+    }
+
+    /// Moves to the next chunk.
+    pub(super) fn advance(&mut self) {
+        self.postings.advance();
+    }
+
     /// What the term adds to the chunk that the cursor is at.
-    fn score(&mut self, norm: f64) -> f64 {
+    pub(super) fn score(&mut self, norm: f64) -> f64 {
         let doc = self.postings.doc();
         let mut frequency = f64::from(self.postings.term_freq());
         if let Some(title) = &mut self.title {
@@ -74,9 +84,9 @@ impl<'a> Cursors<'a> {
         Ok(Self { terms, rest, lengths, norms: &query.norms })
     }
 
-    /// The score of one chunk, which must not lie before any chunk asked for earlier.
-    pub(super) fn score(&mut self, doc: DocId) -> Option<f64> {
-        self.complete(doc, 0, 0.0, 0.0).filter(|score| *score > 0.0)
+    /// The score of one chunk, which must not lie before any chunk asked for earlier; 0 when it has none of the terms.
+    pub(super) fn score(&mut self, doc: DocId) -> f64 {
+        self.complete(doc, 0, 0.0, 0.0).unwrap_or_default()
     }
 
     /// Calls `offer` with every chunk, in order, that scores at least the threshold, which `offer` returns anew (`MaxScore`).

@@ -6,6 +6,7 @@
 //!
 //! The index is derived from the store's truth and can be deleted at any time.
 
+mod background;
 mod bm25;
 mod compile;
 mod cursor;

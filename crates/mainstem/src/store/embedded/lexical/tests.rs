@@ -80,7 +80,7 @@ fn a_quoted_phrase_must_occur() {
     assert_eq!(found(&view, "\"state of the art\""), [4]);
     assert_eq!(found(&view, "\"apple pie\" \"red apple\""), [1]);
     assert_eq!(found(&view, "\"blue apple\""), [0; 0]);
-    assert_eq!(view.scores("\"red apple\"", &[ChunkId(2)]).unwrap(), [None]);
+    assert_eq!(view.scores("\"red apple\"", &[ChunkId(2), ChunkId(9)]).unwrap(), [Some(0.0), None]);
 }
 
 #[test]
@@ -199,6 +199,41 @@ fn a_damaged_folder_says_so() {
     assert!(matches!(Lexical::open(folder.path()), Err(Error::Damaged { .. })));
 }
 
+/// Twenty thousand chunks of two sources, of which most have the first word and few the second.
+#[test]
+fn a_sample_tells_how_scores_are_spread() {
+    let text = |n: u64| match n % 700 {
+        0 => "rare common",
+        rest if rest % 3 == 0 => "common words and many more of them in a row",
+        rest if rest % 3 == 1 => "common common",
+        _ => "other",
+    };
+    let chunks: Vec<_> = (0..20_000).map(|n| (u32::from(n % 100 == 0), "", text(n))).collect();
+    let view = index(&chunks).lexical.view().unwrap();
+    let sources = [(0, 19_800), (1, 200)];
+    for query in ["common", "rare", "common rare"] {
+        let spreads = view.background(query, &sources).unwrap();
+        assert_eq!(view.background(query, &sources).unwrap(), spreads, "the same when it is known");
+        for ((source, count), (mean, deviation)) in sources.into_iter().zip(spreads) {
+            let ids: Vec<_> =
+                (1..=20_000).map(ChunkId).filter(|id| chunks[id.0 as usize - 1].0 == source).collect();
+            let scores: Vec<_> = view.scores(query, &ids).unwrap().into_iter().flatten().collect();
+            assert_eq!(scores.len() as u64, count);
+            let right = scores.iter().sum::<f64>() / count as f64;
+            let squares = scores.iter().map(|score| (score - right).powi(2)).sum::<f64>();
+            let spread = (squares / count as f64).sqrt();
+            assert!(
+                (mean - right).abs() <= 0.1 * spread,
+                "`{query}` in {source}: mean {mean}, expected {right}"
+            );
+            assert!(
+                (deviation - spread).abs() <= 0.1 * spread,
+                "`{query}` in {source}: {deviation}, expected {spread}"
+            );
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
@@ -217,7 +252,7 @@ proptest! {
         let scores = view.scores(&spell(&query), &ids).unwrap();
         for source in 0..3 {
             let mut expected: Vec<_> = ids.iter().zip(&scores).filter(|(id, _)| chunks[id.0 as usize - 1].0 == source)
-                .filter_map(|(id, score)| score.map(|score| (*id, score))).collect();
+                .filter_map(|(id, score)| score.filter(|score| *score > 0.0).map(|score| (*id, score))).collect();
             expected.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             expected.truncate(limit);
             let found = view.search(&spell(&query), &[source], None, limit).unwrap();

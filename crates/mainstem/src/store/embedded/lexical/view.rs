@@ -10,6 +10,7 @@ use tantivy::query::Weight;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{BitSet, DocId, DocSet, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
 
+use super::background::{Known, Spread};
 use super::compile::Compiled;
 use super::cursor::Cursors;
 use super::failure::Context;
@@ -23,13 +24,14 @@ use crate::store::embedded::allowed::Allowed;
 pub(crate) struct LexicalView {
     searcher: Searcher,
     columns: Arc<[Columns]>,
+    known: Arc<Known>,
     dir: PathBuf,
 }
 
 /// What a segment knows about its chunks besides their words.
-struct Columns {
-    ids: Column<u64>,
-    sources: Column<u64>,
+pub(super) struct Columns {
+    pub(super) ids: Column<u64>,
+    pub(super) sources: Column<u64>,
 }
 
 impl LexicalView {
@@ -40,7 +42,7 @@ impl LexicalView {
         };
         let columns =
             searcher.segment_readers().iter().map(columns).collect::<Result<_, _>>().context(dir)?;
-        Ok(Self { searcher, columns, dir: dir.to_owned() })
+        Ok(Self { searcher, columns, known: Arc::default(), dir: dir.to_owned() })
     }
 
     /// How many chunks there are.
@@ -74,17 +76,29 @@ impl LexicalView {
         Ok(tops.finish())
     }
 
-    /// The scores that [`LexicalView::search`] gives to these chunks, in their order; nothing for one that it would not find.
+    /// The scores that [`LexicalView::search`] gives to these chunks, in their order: 0 for one that it would not find, nothing for one that is
+    /// not there.
     ///
     /// # Errors
     /// When the index cannot be read.
     pub(crate) fn scores(&self, text: &str, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>, Error> {
         let query = Compiled::new(text, &self.searcher).context(&self.dir)?;
         let mut scores = vec![None; chunks.len()];
-        for segment in self.searcher.segment_readers() {
-            score_segment(&query, segment, chunks, &mut scores).context(&self.dir)?;
+        for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
+            score_segment(&query, segment, columns, (chunks, &mut scores)).context(&self.dir)?;
         }
         Ok(scores)
+    }
+
+    /// Mean and standard deviation of the scores of all chunks of each of these sources, which have so many chunks, in the order given.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(crate) fn background(&self, text: &str, sources: &[(u32, u64)]) -> Result<Vec<(f64, f64)>, Error> {
+        let query = Compiled::new(text, &self.searcher).context(&self.dir)?;
+        let segments = self.searcher.segment_readers();
+        let spread = Spread { segments, columns: &self.columns, known: &self.known };
+        spread.of(&query, sources).context(&self.dir)
     }
 }
 
@@ -122,11 +136,12 @@ fn single_source(columns: &Columns) -> Option<u64> {
 fn score_segment(
     query: &Compiled,
     segment: &SegmentReader,
-    chunks: &[ChunkId],
-    scores: &mut [Option<f64>],
+    columns: &Columns,
+    (chunks, scores): (&[ChunkId], &mut [Option<f64>]),
 ) -> Result<(), TantivyError> {
     let mut docs = Vec::new();
-    for (place, chunk) in chunks.iter().enumerate() {
+    let here = columns.ids.min_value()..=columns.ids.max_value();
+    for (place, chunk) in chunks.iter().enumerate().filter(|(_, chunk)| here.contains(&chunk.0)) {
         docs.extend(find(segment, *chunk)?.map(|doc| (doc, place)));
     }
     if docs.is_empty() {
@@ -136,9 +151,8 @@ fn score_segment(
     let matching = query.required.as_deref().map(|weight| matching(weight, segment)).transpose()?;
     let mut cursors = Cursors::open(segment, query)?;
     for (doc, place) in docs {
-        if matching.as_ref().is_none_or(|matching| matching.contains(doc)) {
-            scores[place] = cursors.score(doc);
-        }
+        let matches = matching.as_ref().is_none_or(|matching| matching.contains(doc));
+        scores[place] = Some(if matches { cursors.score(doc) } else { 0.0 });
     }
     Ok(())
 }

@@ -79,8 +79,10 @@ pub(super) fn signs(vector: &[f32], centre: &[f32], bits: &mut Vec<u8>) -> f32 {
 pub(super) struct Probe {
     /// At unit length.
     pub(super) full: Vec<f32>,
-    /// Its codes. Their scale is left out: it changes no order.
+    /// Its codes.
     pub(super) codes: Vec<i8>,
+    /// What to multiply them with. Searches leave it out: it changes no order.
+    pub(super) scale: f32,
     /// The sum of the codes.
     pub(super) sum: i32,
 }
@@ -90,10 +92,10 @@ impl Probe {
     pub(super) fn new(query: &[f32]) -> Result<Self, Error> {
         let full = unit(query)?;
         let mut bytes = Vec::with_capacity(full.len());
-        quantise(&full, &mut bytes);
+        let scale = quantise(&full, &mut bytes);
         let codes: Vec<i8> = bytes.into_iter().map(u8::cast_signed).collect();
         let sum = codes.iter().map(|&x| i32::from(x)).sum();
-        Ok(Self { full, codes, sum })
+        Ok(Self { full, codes, scale, sum })
     }
 }
 

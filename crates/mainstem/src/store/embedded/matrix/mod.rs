@@ -30,6 +30,7 @@ mod code;
 mod columns;
 mod commit;
 mod rewrite;
+mod sample;
 mod scan;
 mod slots;
 mod snapshot;

@@ -3,13 +3,14 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mainstem_kernels::Mapped;
 
 use super::REBUILD;
 use super::columns::{FACTOR, ROW, TOMBSTONE, folder};
 use super::commit::{self, Commit, Records};
+use super::sample::Sample;
 use crate::Error;
 
 /// A commit with its files. It never changes.
@@ -26,6 +27,8 @@ pub(super) struct Snapshot {
     /// A bit per row; no words behind the last dead row.
     dead: Vec<u64>,
     signs: Option<Signs>,
+    /// Made when it is first asked for.
+    sample: OnceLock<Sample>,
 }
 
 /// A file, of which the first `len` bytes count.
@@ -112,6 +115,7 @@ impl Snapshot {
             exact,
             dead: read_dead(&folder.join("dead"), &commit)?,
             signs,
+            sample: OnceLock::new(),
             newest: true,
             counter: commit.counter,
             commit,
@@ -163,6 +167,11 @@ impl Snapshot {
     pub(super) fn centre(&self) -> Option<Vec<f32>> {
         let (bytes, _) = self.signs.as_ref()?.centre.bytes().as_chunks();
         Some(bytes.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+    }
+
+    /// Some rows of every source.
+    pub(super) fn sample(&self) -> &Sample {
+        self.sample.get_or_init(|| Sample::new(self))
     }
 
     /// A row as it is written.

@@ -84,6 +84,21 @@ impl MatrixView {
         Ok(chunks.iter().map(score).collect())
     }
 
+    /// Mean and standard deviation of the cosines of all vectors of each of these sources, in the order given; nothing for a source without
+    /// vectors. They are those of a [sample](super::sample).
+    ///
+    /// # Errors
+    /// When the query is not of the matrix's dimension, or not of finite numbers.
+    pub(crate) fn background(
+        &self,
+        query: &[f32],
+        sources: &[u32],
+    ) -> Result<Vec<Option<(f64, f64)>>, Error> {
+        let Some(probe) = self.probe(query)? else { return Ok(vec![None; sources.len()]) };
+        let sample = self.snapshot.sample();
+        Ok(sources.iter().map(|source| sample.spread(&probe, *source)).collect())
+    }
+
     /// The forms of the query; `None` when there is nothing to compare it with.
     fn probe(&self, query: &[f32]) -> Result<Option<Probe>, Error> {
         if self.dim() == 0 {

@@ -114,13 +114,20 @@ pub(in super::super) struct NumberedSource {
     pub(in super::super) name: String,
     /// The kind.
     pub(in super::super) kind: String,
+    /// How many chunks it has.
+    pub(in super::super) chunks: u64,
+    /// How many of them have a vector.
+    pub(in super::super) vectors: u64,
 }
 
 /// The sources, by name.
 pub(in super::super) fn numbered_sources(conn: &Connection) -> rusqlite::Result<Vec<NumberedSource>> {
-    let read =
-        |row: &Row<'_>| Ok(NumberedSource { number: row.get(0)?, name: row.get(1)?, kind: row.get(2)? });
-    conn.prepare_cached("SELECT number, name, kind FROM sources ORDER BY name")?
+    let read = |row: &Row<'_>| {
+        let count = |column| row.get::<_, Whole>(column).map(|whole| whole.0);
+        let (number, name, kind) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(NumberedSource { number, name, kind, chunks: count(3)?, vectors: count(4)? })
+    };
+    conn.prepare_cached("SELECT number, name, kind, chunks, vectors FROM sources ORDER BY name")?
         .query_map(params![], read)?
         .collect()
 }
