@@ -75,20 +75,39 @@ impl Documents {
         method: Aggregate,
     ) -> RankedList {
         let scored = list.similarities().iter().all(|score| !score.is_nan());
+        let by_rank = |place: usize| 1.0 - place as f64 / list.len() as f64;
+        let places = list.slots().iter().zip(list.similarities()).enumerate();
+        let found =
+            places.map(|(place, (&slot, &score))| (slot, if scored { score } else { by_rank(place) }));
+        let ranked = self.grouped(found, chunks, items, method);
+        // A chunk that was not listed scores less than one that was, so only documents without one need it.
+        let completed = self.grouped(list.completed_similarities().iter().copied(), chunks, items, method);
+        let mut documents = list.with_items(
+            ranked.into_iter().map(|(slot, score)| (slot, if scored { score } else { f64::NAN })),
+        );
+        documents.complete(completed);
+        documents
+    }
+
+    /// The documents of these chunks, best first.
+    fn grouped(
+        &mut self,
+        found: impl Iterator<Item = (Slot, f64)>,
+        chunks: &Candidates<String>,
+        items: &[Item],
+        method: Aggregate,
+    ) -> Vec<(Slot, f64)> {
         let mut groups: IndexMap<Slot, Vec<Chunk>, FxBuildHasher> = IndexMap::default();
-        for (place, &slot) in list.slots().iter().enumerate() {
+        for (slot, score) in found {
             let item = &items[slot as usize];
             let chunk = chunks.id(slot);
             let document = self.document(item.document.as_ref().unwrap_or(chunk), chunk, item);
-            let by_rank = 1.0 - place as f64 / list.len() as f64;
-            let score = if scored { list.similarities()[place] } else { by_rank };
-            let order = item.order.unwrap_or(i64::MAX);
-            groups.entry(document).or_default().push(Chunk { order, score });
+            groups.entry(document).or_default().push(Chunk { order: item.order.unwrap_or(i64::MAX), score });
         }
         let mut ranked: Vec<(Slot, f64)> =
             groups.into_iter().map(|(document, chunks)| (document, method.score(&chunks))).collect();
         ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
-        list.with_items(ranked.into_iter().map(|(slot, score)| (slot, if scored { score } else { f64::NAN })))
+        ranked
     }
 
     /// The slot of a document, which this chunk stands for if it is the first to be seen.

@@ -125,6 +125,28 @@ impl<I: Id> Candidates<I> {
         Ok(())
     }
 
+    /// Tells the score in a list of items that the list does not hold: those that another list found. Items that no list holds,
+    /// and scores that are NaN or infinite, are passed over.
+    ///
+    /// # Errors
+    /// When there is no such list.
+    pub fn complete(
+        &mut self,
+        name: &str,
+        variant: u32,
+        items: impl IntoIterator<Item = (I, f64)>,
+    ) -> Result<(), Error> {
+        let Self { ids, lists } = self;
+        let meant = lists.iter_mut().find(|list| list.leg.name == name && list.leg.variant == variant);
+        let list = meant.ok_or_else(|| Error::unknown("list", name, []))?;
+        let direction = list.leg.direction;
+        let sane = items.into_iter().filter(|(_, score)| is_sane(*score));
+        list.complete(
+            sane.filter_map(|(id, score)| Some((ids.slot(&id)?, similarity(Some(score), direction)))),
+        );
+        Ok(())
+    }
+
     /// The id in a slot.
     ///
     /// # Panics

@@ -230,6 +230,13 @@ pub trait Scoring: Send + Sync {
     /// # Errors
     /// As for [`View::retrieve`].
     fn background(&self, retrieval: &Retrieval<'_>, ctx: &Ctx) -> Result<Vec<Background>, Failure>;
+
+    /// The greatest score that any chunk could have for this query: 1 by meaning, that of a chunk made of the query's words alone by words.
+    /// Nothing where the channel has no such bound.
+    ///
+    /// # Errors
+    /// As for [`View::retrieve`].
+    fn greatest(&self, retrieval: &Retrieval<'_>, ctx: &Ctx) -> Result<Option<f64>, Failure>;
 }
 
 /// A store at one moment.

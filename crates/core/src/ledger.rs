@@ -291,6 +291,33 @@ pub enum Step {
         /// The score.
         score: f64,
     },
+    /// The hit took some of the score of those that it is like.
+    Neighbours {
+        /// What they weigh.
+        weight: f64,
+        /// The mean of their scores.
+        mean: f64,
+        /// The nearest of them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        nearest: Option<String>,
+        /// The score.
+        score: f64,
+    },
+    /// The hit was weighed by the best that its source has to offer.
+    Prior {
+        /// The source.
+        source: String,
+        /// The best score of the source.
+        best: f64,
+        /// The best score of all.
+        of: f64,
+        /// How much it counts.
+        power: f64,
+        /// `(best / of)^power`.
+        factor: f64,
+        /// The score.
+        score: f64,
+    },
     /// The reranker spoke.
     Rerank {
         /// How the fused score was brought to \[0, 1\].
@@ -333,6 +360,8 @@ impl Step {
         match &mut self {
             Self::Aggregate { .. } | Self::Collapse { .. } => {}
             Self::Fuse { score, .. }
+            | Self::Neighbours { score, .. }
+            | Self::Prior { score, .. }
             | Self::Rerank { score, .. }
             | Self::Recency { score, .. }
             | Self::Diversify { score, .. } => *score = outcome,
@@ -345,6 +374,8 @@ impl Step {
         match self {
             Self::Aggregate { .. } | Self::Collapse { .. } => before,
             Self::Fuse { rule, lists, .. } => rule.apply(lists),
+            Self::Neighbours { weight, mean, .. } => (1.0 - weight) * before + weight * mean,
+            Self::Prior { factor, .. } => before * factor,
             Self::Rerank { fused, reranking, .. } => reranking.apply(fused.of(before)),
             Self::Recency { relevance, freshness, .. } => freshness.apply(relevance.of(before)),
             Self::Diversify { relevance, lambda, similarity, .. } => {

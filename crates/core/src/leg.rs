@@ -60,6 +60,9 @@ pub struct Bounds {
     pub min: Option<f64>,
     /// The greatest score that is possible; the greatest one seen when left out.
     pub max: Option<f64>,
+    /// What an unrelated item scores, where `calibrated` normalisation has its zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typical: Option<f64>,
 }
 
 /// One ranked list's identity: source × channel, its weight, and how to read its scores.
@@ -126,7 +129,12 @@ impl Leg {
         match self.direction {
             Direction::Similarity => self.bounds,
             Direction::Distance => {
-                Bounds { min: self.bounds.max.map(|max| -max), max: self.bounds.min.map(|min| -min) }
+                let turned = |bound: Option<f64>| bound.map(|bound| -bound);
+                Bounds {
+                    min: turned(self.bounds.max),
+                    max: turned(self.bounds.min),
+                    typical: turned(self.bounds.typical),
+                }
             }
         }
     }

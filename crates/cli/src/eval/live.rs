@@ -51,8 +51,8 @@ pub(super) struct LiveArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "queries", value_parser = PossibleValuesParser::new(["dense", "lexical"]))]
     channels: Vec<String>,
 
-    /// How sources meet: by comparable score, or by rank alone [default: score]
-    #[arg(long, value_name = "HOW", requires = "queries", value_parser = PossibleValuesParser::new(["score", "rank"]))]
+    /// How sources meet: calibrated, by comparable score, or by rank alone [default: calibrated]
+    #[arg(long, value_name = "HOW", requires = "queries", value_parser = PossibleValuesParser::new(["calibrated", "score", "rank"]))]
     across: Option<String>,
 
     /// How channels are fused

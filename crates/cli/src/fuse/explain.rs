@@ -67,6 +67,15 @@ fn explain_step(out: &mut String, step: &Step, before: f64, formula: &str) {
             contributions(out, lists, rule);
             writeln!(out, "     {}= {score:.6}", rule_words(rule))
         }
+        Step::Neighbours { weight, mean, nearest, score } => {
+            let own = 1.0 - weight;
+            let like = nearest.as_ref().map(|id| format!(" (most like `{id}`)")).unwrap_or_default();
+            writeln!(out, "   neighbours: {own} × {before:.4} + {weight} × {mean:.4}{like} = {score:.6}")
+        }
+        Step::Prior { source, best, of, factor, score, .. } => writeln!(
+            out,
+            "   source: × {factor:.4} (the best of {source} has {best:.4}, the best of all {of:.4}) = {score:.6}"
+        ),
         Step::Rerank { fused, reranking, score } => {
             writeln!(out, "   rerank: {} = {score:.6}", rerank_words(*fused, reranking, before))
         }

@@ -184,7 +184,7 @@ fn set_bounds(replay: &mut Replay, name: &str, bounds: &str) -> Result<(), Probl
     let (min, max) = bounds.split_once(':').map_or((bounds, None), |(min, max)| (min, Some(max)));
     let min = Some(number("--bounds", min)?);
     let max = max.map(|max| number("--bounds", max)).transpose()?;
-    Ok(replay.search.candidates.set_bounds(name, mainstem_core::Bounds { min, max })?)
+    Ok(replay.search.candidates.set_bounds(name, mainstem_core::Bounds { min, max, ..Default::default() })?)
 }
 
 /// Reads the clock where recency needs one and none was given. Nothing else here depends on the time of day.

@@ -82,8 +82,8 @@ pub(super) struct RankArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: usize,
 
-    /// How sources meet: by comparable score, or by rank alone [default: score]
-    #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(["score", "rank"]))]
+    /// How sources meet: calibrated, by comparable score, or by rank alone [default: calibrated]
+    #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(["calibrated", "score", "rank"]))]
     across: Option<String>,
 
     /// How channels are fused

@@ -12,6 +12,8 @@ pub struct RankedList {
     pub(super) slots: Vec<Slot>,
     /// Similarities in list order; NaN stands for "no score".
     pub(super) scores: Vec<f64>,
+    /// Similarities of items that the leg did not list but was asked about.
+    completed: Vec<(Slot, f64)>,
     repeated: usize,
     pub(super) dropped: usize,
 }
@@ -19,7 +21,7 @@ pub struct RankedList {
 impl RankedList {
     pub(super) fn with_room(leg: Leg, items: usize) -> Self {
         let (slots, scores) = (Vec::with_capacity(items), Vec::with_capacity(items));
-        Self { leg, slots, scores, repeated: 0, dropped: 0 }
+        Self { leg, slots, scores, completed: Vec::new(), repeated: 0, dropped: 0 }
     }
 
     /// What is known about the leg.
@@ -54,6 +56,26 @@ impl RankedList {
     /// The score at a place with "larger is better" for every leg; NaN where there is none.
     pub(crate) fn similarities(&self) -> &[f64] {
         &self.scores
+    }
+
+    /// The scores, as the leg gave them, of items that it did not list but was asked about.
+    pub fn completed(&self) -> impl Iterator<Item = (Slot, f64)> {
+        let direction = self.leg.direction;
+        self.completed.iter().map(move |&(slot, similarity)| match direction {
+            Direction::Similarity => (slot, similarity),
+            Direction::Distance => (slot, -similarity),
+        })
+    }
+
+    /// The completed scores with "larger is better" for every leg.
+    pub(crate) fn completed_similarities(&self) -> &[(Slot, f64)] {
+        &self.completed
+    }
+
+    /// Sets the similarities of items that the list does not hold; those that it holds are passed over.
+    pub(crate) fn complete(&mut self, similarities: impl IntoIterator<Item = (Slot, f64)>) {
+        let mut seen: FxHashSet<Slot> = self.slots.iter().copied().collect();
+        self.completed = similarities.into_iter().filter(|(slot, _)| seen.insert(*slot)).collect();
     }
 
     /// How many repeated ids were passed over.
@@ -129,28 +151,30 @@ impl RankedList {
         self.truncate(kept);
     }
 
-    /// The same list over other slots; `None` drops the item. A slot that comes twice keeps its first place.
-    pub(crate) fn relabel(&self, mut slot_of: impl FnMut(usize, Slot) -> Option<Slot>) -> Self {
+    /// The same list over other slots. A slot that comes twice keeps its first place.
+    pub(crate) fn relabel(&self, slot_of: impl Fn(Slot) -> Slot) -> Self {
         let mut seen = FxHashSet::default();
         let mut list = Self { slots: Vec::new(), scores: Vec::new(), ..self.clone() };
-        for (place, (&slot, &score)) in self.slots.iter().zip(&self.scores).enumerate() {
-            if let Some(slot) = slot_of(place, slot).filter(|slot| seen.insert(*slot)) {
+        for (&slot, &score) in self.slots.iter().zip(&self.scores) {
+            let slot = slot_of(slot);
+            if seen.insert(slot) {
                 list.slots.push(slot);
                 list.scores.push(score);
             }
         }
+        list.complete(self.completed.iter().map(|&(slot, score)| (slot_of(slot), score)));
         list
     }
 
     /// A leg with these items, which must be sorted, unique and finite already.
     pub(crate) fn of(leg: Leg, items: impl IntoIterator<Item = (Slot, f64)>) -> Self {
         let (slots, scores) = items.into_iter().unzip();
-        Self { leg, slots, scores, repeated: 0, dropped: 0 }
+        Self { leg, slots, scores, completed: Vec::new(), repeated: 0, dropped: 0 }
     }
 
     /// The same leg with other items, which must be sorted, unique and finite already.
     pub(crate) fn with_items(&self, items: impl IntoIterator<Item = (Slot, f64)>) -> Self {
         let (slots, scores) = items.into_iter().unzip();
-        Self { slots, scores, ..self.clone() }
+        Self { slots, scores, completed: Vec::new(), ..self.clone() }
     }
 }

@@ -6,7 +6,13 @@
 //! | `zscore` | `(s − mean) / sd` over the list | 0 |
 //! | `theoretical` | `(s − lower) / (upper − lower)`: the leg's [bounds](crate::leg::Bounds); the upper one as seen when not given | 1.0 |
 //! | `three_sigma` | `(s − (mean − 3 sd)) / (6 sd)` over the list | `equal` (0.5) |
+//! | `calibrated` | `(s − typical) / (upper − typical)`, or `s / (upper^⅔ · best^⅓)` where the leg has no `typical` score; within \[0, 1\] | 0 |
 //! | `none` | `s` | – |
+//!
+//! `calibrated` asks what a score means, not where it stands in its list: 1 is as good as can be, 0 no better than an unrelated
+//! item. A cosine has a `typical` score for unrelated texts, which is its zero. A sum over words has no such score, but a greatest
+//! possible one, that of a text made of the query's words alone: a hit gets the share of it that it reaches, seen a third of the way from the
+//! best hit of the list. So a list in which nothing matches well stays small, and does not drown the others.
 //!
 //! `theoretical` is the *TM2C2* normalisation of S. Bruch, S. Gai, A. Ingber: *An analysis of fusion functions for hybrid
 //! retrieval*, TOIS 2023: the worst hit of a good list does not become worthless merely because it came last.
@@ -34,6 +40,8 @@ pub enum Norm {
     Theoretical,
     /// Mean ± 3 standard deviations to \[0, 1\].
     ThreeSigma,
+    /// From what an unrelated item scores to the best that is possible.
+    Calibrated,
     /// Scores as they are.
     None,
 }
@@ -88,6 +96,7 @@ impl Normalise {
             Norm::Zscore => "z-score",
             Norm::Theoretical => "score within its theoretical bounds",
             Norm::ThreeSigma => "(score − (mean − 3 sd)) / 6 sd",
+            Norm::Calibrated => "calibrated score",
             Norm::None => "score",
         }
     }
@@ -101,13 +110,14 @@ impl Normalise {
     /// The normalised scores, in list order.
     pub(super) fn values<'a>(&self, list: &'a RankedList) -> impl Iterator<Item = f64> + use<'a> {
         let line = self.line(list);
+        let unit = self.norm == Norm::Calibrated;
         let floor = self.floor;
         let length = list.len();
         list.similarities().iter().enumerate().map(move |(rank0, &score)| {
             if score.is_nan() {
                 return by_rank(rank0, length);
             }
-            let value = line.at(score);
+            let value = if unit { line.at(score).clamp(0.0, 1.0) } else { line.at(score) };
             floor.map_or(value, |floor| value.max(floor))
         })
     }
@@ -134,6 +144,7 @@ impl Normalise {
                 let (mean, sd) = self.moments(scores);
                 Line { zero: mean - 3.0 * sd, span: 6.0 * sd, equal: self.equal }
             }
+            Norm::Calibrated => calibrated(list.leg(), range(scores())),
         }
     }
 
@@ -153,13 +164,32 @@ impl Normalise {
 
     /// The most that a normalised score can be, where there is such a bound.
     pub(super) fn most(&self) -> Option<f64> {
-        matches!(self.norm, Norm::Minmax).then(|| self.equal.max(1.0))
+        match self.norm {
+            Norm::Minmax => Some(self.equal.max(1.0)),
+            Norm::Calibrated => Some(1.0),
+            _ => None,
+        }
     }
 
     /// Whether normalised scores are in \[0, 1\] whatever the list.
     pub(super) fn is_unit(&self) -> bool {
-        self.norm == Norm::Minmax && (0.0..=1.0).contains(&self.equal)
+        match self.norm {
+            Norm::Minmax => (0.0..=1.0).contains(&self.equal),
+            Norm::Calibrated => true,
+            _ => false,
+        }
     }
+}
+
+/// The calibrated line of a list whose scores lie in this range.
+fn calibrated(leg: &Leg, (least, best): (f64, f64)) -> Line {
+    let bounds = leg.similarity_bounds();
+    let upper = bounds.max.unwrap_or(best).max(best);
+    if let Some(typical) = bounds.typical {
+        return Line { zero: typical, span: upper - typical, equal: 0.0 };
+    }
+    let zero = bounds.min.unwrap_or(0.0).min(least);
+    Line { zero, span: ((upper - zero).powi(2) * (best - zero)).cbrt(), equal: 0.0 }
 }
 
 /// Theoretical normalisation needs the worst score that is possible, and a range that is one.
@@ -247,15 +277,33 @@ mod tests {
 
     #[test]
     fn theoretical_bounds_do_not_punish_the_last_hit() {
-        let leg = Leg { bounds: Bounds { min: Some(0.0), max: None }, ..Leg::new("a") };
+        let leg = Leg { bounds: Bounds { min: Some(0.0), ..Bounds::default() }, ..Leg::new("a") };
         assert_eq!(values(Normalise::new(Norm::Theoretical), leg, &[Some(10.0), Some(9.0)]), [1.0, 0.9]);
     }
 
     #[test]
     fn theoretical_bounds_of_distances_are_turned_round() {
-        let bounds = Bounds { min: Some(0.0), max: Some(2.0) };
+        let bounds = Bounds { min: Some(0.0), max: Some(2.0), typical: None };
         let leg = Leg { bounds, direction: Direction::Distance, ..Leg::new("a") };
         assert_eq!(values(Normalise::new(Norm::Theoretical), leg, &[Some(0.5), Some(2.0)]), [0.75, 0.0]);
+    }
+
+    #[test]
+    fn a_calibrated_score_says_what_it_means_whatever_else_is_in_the_list() {
+        let calibrated = |bounds, scores: &[f64]| {
+            let scores: Vec<_> = scores.iter().copied().map(Some).collect();
+            values(Normalise::new(Norm::Calibrated), Leg { bounds, ..Leg::new("a") }, &scores)
+        };
+        let cosine = Bounds { min: Some(-1.0), max: Some(1.0), typical: Some(0.5) };
+        assert_eq!(calibrated(cosine, &[1.0, 0.75, 0.5, -0.3]), [1.0, 0.5, 0.0, 0.0]);
+        assert_eq!(calibrated(cosine, &[0.75]), [0.5], "the company does not matter");
+        let words = Bounds { min: Some(0.0), max: Some(8.0), typical: None };
+        let close = |got: Vec<f64>, expected: &[f64]| {
+            assert!(got.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{got:?} {expected:?}");
+        };
+        close(calibrated(words, &[8.0, 4.0]), &[1.0, 0.5]);
+        close(calibrated(words, &[1.0, 0.5]), &[0.25, 0.125]);
+        assert_eq!(calibrated(words, &[0.0, 0.0]), [0.0, 0.0], "nothing matched at all");
     }
 
     #[test]

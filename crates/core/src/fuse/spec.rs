@@ -100,7 +100,7 @@ pub struct FuseSpec {
     /// What a list gives to items it does not hold: `zero` (default), `linear`: `min`, `rrf`: `last`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
-    /// `linear`, `combsum`, `combmnz`: `minmax` (default), `zscore`, `theoretical`, `three_sigma` or `none`.
+    /// `linear`, `combsum`, `combmnz`: `minmax` (default), `zscore`, `theoretical`, `three_sigma`, `calibrated` or `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub normalise: Option<Norm>,
     /// What every item gets when all scores of a list are equal. Default 1.0, `dbsf` 0.5.

@@ -11,6 +11,9 @@
 //! The merged list is called by its channel (`dense`), weighs what its heaviest leg does, and holds each item once, at its best
 //! score. Equal scores go by the rank in their own list, then by the order of the lists.
 //!
+//! `calibrated` does the same with *completed* scores: an item that one leg found counts in the other channels too, with the score
+//! that their legs give it when asked, as if they had found it. Without that, an item just below a list's end looks as if it had nothing.
+//!
 //! **When not.** Sources with different models or separate word statistics: their scores cannot be compared. A channel in which an
 //! item has no score is never merged; a note says so.
 
@@ -33,6 +36,8 @@ pub enum Across {
     Rank,
     /// Each channel is merged over all sources by score first.
     Score,
+    /// As `score`, with the scores that each leg gives to what other legs found.
+    Calibrated,
 }
 
 impl Across {
@@ -41,6 +46,7 @@ impl Across {
         match self {
             Self::Rank => "rank",
             Self::Score => "score",
+            Self::Calibrated => "calibrated",
         }
     }
 
@@ -77,6 +83,7 @@ impl Running<'_> {
         if self.pipeline.spec.across.is_rank() {
             return;
         }
+        let completed = self.pipeline.spec.across == Across::Calibrated;
         let lists = self.candidates.lists().to_vec();
         let mut channels: IndexMap<(u32, &str), Vec<&RankedList>> = IndexMap::new();
         for list in &lists {
@@ -85,7 +92,7 @@ impl Running<'_> {
         let mut merged = Vec::with_capacity(channels.len());
         for ((_, channel), lists) in channels {
             if comparable(&lists) {
-                merged.push(merge(channel, &lists));
+                merged.push(merge(channel, &lists, completed));
             } else {
                 self.status
                     .notes
@@ -130,7 +137,7 @@ fn comparable(lists: &[&RankedList]) -> bool {
     })
 }
 
-fn merge(channel: &str, lists: &[&RankedList]) -> RankedList {
+fn merge(channel: &str, lists: &[&RankedList], completed: bool) -> RankedList {
     let leg = merged_leg(channel, lists);
     let taking_part = lists.iter().filter(|list| takes_part(list));
     let mut places: Vec<(f64, usize, Slot)> = Vec::new();
@@ -138,6 +145,8 @@ fn merge(channel: &str, lists: &[&RankedList]) -> RankedList {
         let share = list.leg().weight / leg.weight;
         let scored = list.slots().iter().zip(list.similarities()).enumerate();
         places.extend(scored.map(|(rank, (&slot, &score))| (weighted(score, share), rank, slot)));
+        let unlisted = list.completed_similarities().iter().filter(|_| completed);
+        places.extend(unlisted.map(|&(slot, score)| (weighted(score, share), list.len(), slot)));
     }
     // The sort is stable: what is equal in score and rank stays in the order of the lists.
     places.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -170,6 +179,8 @@ fn merged_leg(channel: &str, lists: &[&RankedList]) -> Leg {
         bounds: Bounds {
             min: least(legs().map(|leg| leg.bounds.min)),
             max: least(legs().map(|leg| leg.bounds.max.map(|max| -max))).map(|max| -max),
+            // The most that an unrelated item scores in any source: a source that has nothing to do with the query does not change it.
+            typical: answered.clone().filter_map(|leg| leg.bounds.typical).max_by(f64::total_cmp),
         },
         state,
     }

@@ -1,12 +1,14 @@
 //! The pipeline: what happens between the legs' answers and the one list, as configuration and as a run.
 //!
 //! ```text
-//! route → aggregate → collapse within → merge → fuse → collapse across → rerank → recency → diversify → cut
+//! route → aggregate → collapse within → merge → fuse → collapse across → neighbours → prior → rerank → recency → diversify → cut
 //! ```
 //!
 //! A stage that is not configured does not run; there are no hidden ones.
 
 pub mod merge;
+pub mod neighbours;
+pub mod prior;
 mod rows;
 mod run;
 mod stages;
@@ -25,6 +27,8 @@ use crate::rerank::RerankSpec;
 use crate::route::{RouteSpec, Router};
 
 pub use merge::Across;
+pub use neighbours::NeighboursSpec;
+pub use prior::PriorSpec;
 pub use run::Search;
 
 /// The stages, as written under `pipeline`. What is left out is off, except that lists are always fused.
@@ -39,7 +43,7 @@ pub struct PipelineSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregate: Option<Aggregate>,
     /// How the lists of different sources meet: `rank` fuses each as a list of its own, `score` merges each channel over all
-    /// sources by score first.
+    /// sources by score first, `calibrated` does so with the scores that each leg gives to what others found.
     #[serde(skip_serializing_if = "Across::is_rank")]
     pub across: Across,
     /// How lists are fused.
@@ -48,6 +52,12 @@ pub struct PipelineSpec {
     /// Collapse duplicates.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "dedup")]
     pub dedup: Option<DedupSpec>,
+    /// Let hits take some of the score of those that they are like.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "neighbours")]
+    pub neighbours: Option<NeighboursSpec>,
+    /// Weigh each hit by the best that its source has to offer.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "prior")]
+    pub prior: Option<PriorSpec>,
     /// Merge the scores of a reranker.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "rerank")]
     pub rerank: Option<RerankSpec>,
@@ -80,6 +90,8 @@ impl PipelineSpec {
     /// When a setting is out of range.
     pub fn check(&self) -> Result<Pipeline, Error> {
         self.dedup.as_ref().map_or(Ok(()), DedupSpec::check)?;
+        self.neighbours.as_ref().map_or(Ok(()), NeighboursSpec::check)?;
+        self.prior.as_ref().map_or(Ok(()), PriorSpec::check)?;
         self.rerank.as_ref().map_or(Ok(()), RerankSpec::check)?;
         self.diversify.as_ref().map_or(Ok(()), DiversifySpec::check)?;
         check_recency(&self.recency)?;
@@ -145,6 +157,8 @@ checked_fields! {
     routes: Vec<RouteSpec>, |routes| Router::new(routes).map(drop);
     fuse: FuseSpec, |fuse| fuse.check().map(drop);
     dedup: Option<DedupSpec>, |dedup| dedup.as_ref().map_or(Ok(()), DedupSpec::check);
+    neighbours: Option<NeighboursSpec>, |spec| spec.as_ref().map_or(Ok(()), NeighboursSpec::check);
+    prior: Option<PriorSpec>, |spec| spec.as_ref().map_or(Ok(()), PriorSpec::check);
     rerank: Option<RerankSpec>, |rerank| rerank.as_ref().map_or(Ok(()), RerankSpec::check);
     recency: IndexMap<String, RecencySpec>, check_recency;
     diversify: Option<DiversifySpec>, |diversify| diversify.as_ref().map_or(Ok(()), DiversifySpec::check);

@@ -72,6 +72,8 @@ impl Pipeline {
         running.merge();
         let fused = running.fuse()?;
         running.collapse_across(&fused);
+        running.neighbours();
+        running.prior(&fused);
         running.rerank();
         running.recency(&fused)?;
         running.diversify();

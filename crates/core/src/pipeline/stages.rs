@@ -32,8 +32,7 @@ impl Running<'_> {
         for source in &sources {
             let fates = self.fates_within(source, threshold, &spec)?;
             for list in lists.iter_mut().filter(|list| list.leg().source == *source) {
-                *list =
-                    list.relabel(|_, slot| Some(fates.get(&slot).map_or(slot, |(survivor, _)| *survivor)));
+                *list = list.relabel(|slot| fates.get(&slot).map_or(slot, |(survivor, _)| *survivor));
             }
             self.note_within(source, fates);
         }

@@ -62,12 +62,23 @@ struct ListIn {
     dropped: usize,
     #[serde(default)]
     items: Vec<Listed>,
+    #[serde(default)]
+    completed: Vec<Completed>,
+}
+
+/// The score of an item that the list does not hold but was asked about.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Completed {
+    id: String,
+    score: f64,
 }
 
 /// A list that has been checked.
 struct Checked {
     leg: Leg,
     items: Vec<Listed>,
+    completed: Vec<Completed>,
     /// How many repeated ids and unusable scores were passed over when the list was first read.
     passed_over: (usize, usize),
 }
@@ -114,7 +125,8 @@ impl ListIn {
         leg.bounds = self.bounds;
         leg.state = self.state;
         self.items.iter().try_for_each(|listed| listed.check(&leg.name))?;
-        Ok(Checked { leg, items: self.items, passed_over: (self.repeated, self.dropped) })
+        let passed_over = (self.repeated, self.dropped);
+        Ok(Checked { leg, items: self.items, completed: self.completed, passed_over })
     }
 }
 
@@ -175,7 +187,9 @@ impl Replay {
     }
 
     fn take(&mut self, lists: Lists, variant: u32, reader: Option<&str>) -> Result<(), Error> {
-        for Checked { leg, items: mut listed, passed_over } in lists.0 {
+        let mut completed = Vec::new();
+        for Checked { leg, items: mut listed, completed: scores, passed_over } in lists.0 {
+            completed.push((leg.name.clone(), scores));
             listed.retain(|listed| listed.item.readable_by(reader));
             let scores: Vec<_> = listed.iter().map(|listed| (listed.id.clone(), listed.score)).collect();
             self.search.candidates.add(Leg { variant, ..leg }, scores, NonFinite::Refuse)?;
@@ -188,6 +202,11 @@ impl Replay {
                     self.search.items[slot as usize].complete(item);
                 }
             }
+        }
+        // Only when all lists are there is it known which items there are.
+        for (name, scores) in completed {
+            let scores = scores.into_iter().map(|completed| (completed.id, completed.score));
+            self.search.candidates.complete(&name, variant, scores)?;
         }
         Ok(())
     }

@@ -51,6 +51,15 @@ struct ListOut<'a> {
     #[serde(skip_serializing_if = "is_default")]
     dropped: usize,
     items: ItemsOut<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    completed: Vec<CompletedOut<'a>>,
+}
+
+/// The score of an item that the list does not hold but was asked about.
+#[derive(Serialize)]
+struct CompletedOut<'a> {
+    id: &'a str,
+    score: f64,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -142,5 +151,9 @@ fn list_out<'a>(search: &'a Search, list: &'a RankedList, seen: &mut [bool]) -> 
         repeated: list.repeated(),
         dropped: list.dropped(),
         items: ItemsOut { search, list, first },
+        completed: list
+            .completed()
+            .map(|(slot, score)| CompletedOut { id: search.candidates.id(slot), score })
+            .collect(),
     }
 }

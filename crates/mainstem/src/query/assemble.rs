@@ -8,7 +8,7 @@ use mainstem_core::{Bounds, Error, Item, Leg, LegState, Search, StoredChunk};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::errand::Candidate;
+use super::errand::{Candidate, Scale};
 use super::legs::Outcome;
 use super::plan::{Plan, PlannedLeg};
 
@@ -27,21 +27,34 @@ pub(super) fn search(plan: &Plan, outcomes: Vec<Outcome>, now: Moment) -> Result
             let outcome = outcomes
                 .iter_mut()
                 .find(|outcome| outcome.variant == variant && outcome.channel == leg.channel);
-            let (state, candidates) = match outcome {
-                Some(outcome) => {
-                    (outcome.state, outcome.catch.by_source.swap_remove(&leg.source).unwrap_or_default())
-                }
-                None => (LegState::Skipped, Vec::new()),
+            let Some(outcome) = outcome else {
+                let skipped = core_leg(leg, variant, LegState::Skipped, &Scale::default());
+                search.candidates.add(skipped, [], NonFinite::Drop)?;
+                continue;
             };
+            let candidates = outcome.catch.by_source.swap_remove(&leg.source).unwrap_or_default();
             let listed =
                 candidates.into_iter().enumerate().map(|(at, candidate)| named(at, candidate, &mut chunks));
-            search.candidates.add(core_leg(leg, variant, state), listed, NonFinite::Drop)?;
+            let leg = core_leg(leg, variant, outcome.state, &outcome.catch.scale);
+            search.candidates.add(leg, listed, NonFinite::Drop)?;
         }
     }
+    complete(plan, &mut outcomes, &mut search)?;
     search.items = (0..search.candidates.len() as u32)
         .map(|slot| chunks.get(search.candidates.id(slot)).map(item).unwrap_or_default())
         .collect();
     Ok((search, chunks))
+}
+
+/// Adds the scores that each leg gave to what others found, now that all items are known.
+fn complete(plan: &Plan, outcomes: &mut [Outcome], search: &mut Search) -> Result<(), Error> {
+    for outcome in outcomes {
+        for leg in plan.legs.iter().filter(|leg| leg.channel == outcome.channel) {
+            let scores = outcome.catch.completed.swap_remove(&leg.source).unwrap_or_default();
+            search.candidates.complete(&leg.name, outcome.variant, scores)?;
+        }
+    }
+    Ok(())
 }
 
 /// The candidate under its name. One without a chunk has a useless score and is dropped by the list.
@@ -54,10 +67,12 @@ fn named(at: usize, candidate: Candidate, chunks: &mut Chunks) -> (String, Optio
     (name.unwrap_or_else(|| format!("#{at}")), Some(candidate.score))
 }
 
-fn core_leg(leg: &PlannedLeg, variant: u32, state: LegState) -> Leg {
+fn core_leg(leg: &PlannedLeg, variant: u32, state: LegState, scale: &Scale) -> Leg {
     let bounds = match leg.channel {
-        Channel::Dense => Bounds { min: Some(-1.0), max: Some(1.0) },
-        Channel::Lexical => Bounds { min: Some(0.0), max: None },
+        Channel::Dense => {
+            Bounds { min: Some(-1.0), max: Some(1.0), typical: scale.typical.get(&leg.source).copied() }
+        }
+        Channel::Lexical => Bounds { min: Some(0.0), max: scale.greatest, typical: None },
     };
     Leg {
         source: leg.source.clone(),

@@ -1,4 +1,5 @@
-//! One errand: what a thread does for one channel and one variant. Embed, retrieve, cut, fetch, check.
+//! One errand: what a thread does for one channel and one variant. Embed, retrieve, cut, fetch, check; and when all are home, score what the
+//! others found.
 //!
 //! Everything that can block happens here, so that the search can go on without it.
 
@@ -14,6 +15,7 @@ use super::filter::passes;
 use crate::Error;
 
 /// What an errand needs; nothing of it is borrowed, because a late errand outlives its search.
+#[derive(Clone)]
 pub(super) struct Errand {
     pub(super) view: Arc<dyn View>,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
@@ -26,6 +28,8 @@ pub(super) struct Errand {
     pub(super) filter: Filter,
     pub(super) candidates: usize,
     pub(super) across: Across,
+    /// Whether scores are going to be calibrated.
+    pub(super) calibrated: bool,
     pub(super) ctx: Ctx,
 }
 
@@ -36,11 +40,29 @@ pub(super) struct Candidate {
     pub(super) chunk: Option<StoredChunk>,
 }
 
+/// What the scores of a channel mean for this query.
+#[derive(Clone, Default)]
+pub(super) struct Scale {
+    /// What an unrelated chunk scores, by source.
+    pub(super) typical: FxHashMap<String, f64>,
+    /// The greatest score that is possible.
+    pub(super) greatest: Option<f64>,
+}
+
+/// Scores of chunks, by source and name.
+pub(super) type Completed = IndexMap<String, Vec<(String, f64)>>;
+
 /// What an errand brings home.
 #[derive(Default)]
 pub(super) struct Catch {
     /// The candidates, by source.
     pub(super) by_source: IndexMap<String, Vec<Candidate>>,
+    /// What their scores mean.
+    pub(super) scale: Scale,
+    /// The vector of the query, where the channel needs one.
+    pub(super) vector: Option<Arc<[f32]>>,
+    /// The scores of chunks that other errands found, by source and name.
+    pub(super) completed: Completed,
     /// What was noticed.
     pub(super) notes: Vec<String>,
 }
@@ -49,14 +71,11 @@ impl Errand {
     /// Runs the errand.
     pub(super) fn run(&self) -> Result<Catch, Failure> {
         let vector = self.vector()?;
-        let retrieval = Retrieval {
-            channel: self.channel,
-            text: &self.text,
-            vector: vector.as_deref(),
-            filter: &self.filter,
-            limit: self.candidates,
-        };
-        let mut catch = Catch::default();
+        let retrieval = self.retrieval(vector.as_deref());
+        let mut catch = Catch { vector: vector.clone(), ..Catch::default() };
+        if self.calibrated {
+            catch.scale = self.scale(&retrieval)?;
+        }
         let found = self.of_planned_sources(self.view.retrieve(&retrieval, &self.ctx)?, &mut catch);
         let (finite, broken): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|(_, found)| found.score.is_finite());
@@ -66,6 +85,45 @@ impl Errand {
             catch.add(&source, Candidate { score: found.score, chunk: None });
         }
         Ok(catch)
+    }
+
+    fn retrieval<'a>(&'a self, vector: Option<&'a [f32]>) -> Retrieval<'a> {
+        Retrieval {
+            channel: self.channel,
+            text: &self.text,
+            vector,
+            filter: &self.filter,
+            limit: self.candidates,
+        }
+    }
+
+    /// What scores mean: a cosine is set against that of unrelated chunks, a sum over words against the greatest there can be.
+    fn scale(&self, retrieval: &Retrieval<'_>) -> Result<Scale, Failure> {
+        let greatest = self.view.greatest(retrieval, &self.ctx)?.filter(|greatest| *greatest > 0.0);
+        let spread = match self.channel {
+            Channel::Dense => self.view.background(retrieval, &self.ctx)?,
+            Channel::Lexical => Vec::new(),
+        };
+        let typical = spread.into_iter().filter(|background| background.mean.is_finite());
+        Ok(Scale {
+            typical: typical.map(|background| (background.source, background.mean)).collect(),
+            greatest,
+        })
+    }
+
+    /// The scores of chunks that others found, where they are of a source that this errand searches.
+    pub(super) fn score(&self, chunks: &[(ChunkId, String, String)]) -> Result<Completed, Failure> {
+        let vector = self.vector()?;
+        let own: Vec<_> = chunks.iter().filter(|(_, source, _)| self.weights.contains_key(source)).collect();
+        let ids: Vec<ChunkId> = own.iter().map(|(id, ..)| *id).collect();
+        let scores = self.view.score(&self.retrieval(vector.as_deref()), &ids, &self.ctx)?;
+        let mut completed = Completed::new();
+        for ((_, source, name), score) in own.into_iter().zip(scores) {
+            if let Some(score) = score.filter(|score| score.is_finite()) {
+                completed.entry(source.clone()).or_default().push((name.clone(), score));
+            }
+        }
+        Ok(completed)
     }
 
     /// The vector of the query, where the channel needs one.
@@ -122,7 +180,7 @@ impl Errand {
             if found.score < 0.0 { found.score / share } else { found.score * share }
         };
         found.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.1.chunk.cmp(&b.1.chunk)));
-        if self.across == Across::Score {
+        if self.across != Across::Rank {
             found.truncate(self.candidates);
             return found;
         }

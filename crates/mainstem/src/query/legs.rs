@@ -11,9 +11,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mainstem_core::LegState;
 use mainstem_core::contract::Channel;
 use mainstem_core::deadline::Deadline;
+use mainstem_core::{ChunkId, Failure, LegState};
+use rustc_hash::FxHashSet;
 
 use super::errand::{Catch, Errand};
 
@@ -38,29 +39,31 @@ pub(super) struct Outcome {
 }
 
 /// What a thread sends home: which errand, and how it ended.
-type Message = (usize, Result<Catch, String>);
+type Message<T> = (usize, Result<T, String>);
 
-/// Runs all errands and waits for them as the deadline says, from `started` on.
+/// Runs all errands and waits for them as the deadline says, from `started` on. When all that come are home, each is asked about what the
+/// others found.
 pub(super) fn run(
     tasks: Vec<Task>,
     deadline: Deadline,
     started: Instant,
     running: &Arc<AtomicUsize>,
 ) -> Vec<Outcome> {
-    let (sender, receiver) = channel();
-    let names: Vec<_> = tasks.iter().map(|task| (task.channel, task.variant)).collect();
-    for (index, task) in tasks.into_iter().enumerate() {
-        send_off(index, task.errand, &sender, running);
-    }
-    drop(sender);
-    let home = wait(&receiver, names.len(), deadline, started);
+    let works = tasks.iter().map(|task| {
+        let errand = task.errand.clone();
+        move || errand.run()
+    });
+    let home = at_once(works.collect(), deadline, started, running);
     let arrivals: Vec<_> = home.iter().map(|home| home.as_ref().and_then(Home::arrived)).collect();
     let states = deadline.states(&arrivals);
+    let names = tasks.iter().map(|task| (task.channel, task.variant));
     let outcome = |((channel, variant), (home, state))| outcome(channel, variant, home, state);
-    names.into_iter().zip(home.into_iter().zip(states)).map(outcome).collect()
+    let mut outcomes: Vec<Outcome> = names.zip(home.into_iter().zip(states)).map(outcome).collect();
+    complete(&tasks, &mut outcomes, deadline, started, running);
+    outcomes
 }
 
-fn outcome(channel: Channel, variant: u32, home: Option<Home>, state: LegState) -> Outcome {
+fn outcome(channel: Channel, variant: u32, home: Option<Home<Catch>>, state: LegState) -> Outcome {
     let base = Outcome { channel, variant, state, catch: Catch::default(), reason: None };
     match home.map(|home| home.result) {
         Some(Ok(catch)) => Outcome { catch, ..base },
@@ -69,8 +72,74 @@ fn outcome(channel: Channel, variant: u32, home: Option<Home>, state: LegState) 
     }
 }
 
-/// Gives an errand a thread of its own.
-fn send_off(index: usize, errand: Errand, sender: &Sender<Message>, running: &Arc<AtomicUsize>) {
+/// Asks every leg that answered for its score of what the others found. A leg that does not say in time leaves things as they are.
+fn complete(
+    tasks: &[Task],
+    outcomes: &mut [Outcome],
+    deadline: Deadline,
+    started: Instant,
+    running: &Arc<AtomicUsize>,
+) {
+    let wanted: Vec<(usize, Vec<_>)> = (0..outcomes.len())
+        .filter(|&at| tasks[at].errand.calibrated && outcomes[at].state.answered())
+        .map(|at| (at, unscored(outcomes, at)))
+        .filter(|(_, chunks)| !chunks.is_empty())
+        .collect();
+    let works = wanted.iter().map(|(at, chunks)| {
+        let errand = Errand { vector: outcomes[*at].catch.vector.clone(), ..tasks[*at].errand.clone() };
+        let chunks = chunks.clone();
+        move || errand.score(&chunks)
+    });
+    let home = at_once(works.collect(), deadline, started, running);
+    for ((at, _), home) in wanted.iter().zip(home) {
+        let reason = match home.map(|home| home.result) {
+            Some(Ok(completed)) => {
+                outcomes[*at].catch.completed = completed;
+                continue;
+            }
+            Some(Err(reason)) => reason,
+            None => "there was no time".to_owned(),
+        };
+        let name = outcomes[*at].channel.as_str();
+        outcomes[*at].catch.notes.push(format!("`{name}` did not score what others found: {reason}"));
+    }
+}
+
+/// The chunks that others found and this leg did not: number, source, name.
+fn unscored(outcomes: &[Outcome], at: usize) -> Vec<(ChunkId, String, String)> {
+    let chunks = |outcome: &Outcome| {
+        let candidates = outcome.catch.by_source.values().flatten();
+        candidates.filter_map(|candidate| candidate.chunk.clone()).collect::<Vec<_>>()
+    };
+    let mut seen: FxHashSet<ChunkId> = chunks(&outcomes[at]).iter().map(|chunk| chunk.id).collect();
+    let others = outcomes.iter().enumerate().filter(|(other, _)| *other != at);
+    let found = others.flat_map(|(_, outcome)| chunks(outcome));
+    let new = found.filter(|chunk| seen.insert(chunk.id));
+    new.map(|chunk| (chunk.id, chunk.document.source.clone(), chunk.name())).collect()
+}
+
+/// Gives every work a thread of its own, and waits for them as the deadline says.
+fn at_once<T: Send + 'static>(
+    works: Vec<impl FnOnce() -> Result<T, Failure> + Send + 'static>,
+    deadline: Deadline,
+    started: Instant,
+    running: &Arc<AtomicUsize>,
+) -> Vec<Option<Home<T>>> {
+    let (sender, receiver) = channel();
+    let count = works.len();
+    for (index, work) in works.into_iter().enumerate() {
+        send_off(index, work, &sender, running);
+    }
+    drop(sender);
+    wait(&receiver, count, deadline, started)
+}
+
+fn send_off<T: Send + 'static>(
+    index: usize,
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+    sender: &Sender<Message<T>>,
+    running: &Arc<AtomicUsize>,
+) {
     let slot = Slot::take(running);
     if slot.others >= MOST_RUNNING {
         let _ = sender.send((index, Err("too many earlier searches are still running".into())));
@@ -78,9 +147,8 @@ fn send_off(index: usize, errand: Errand, sender: &Sender<Message>, running: &Ar
     }
     let home = sender.clone();
     let work = move || {
-        let result = catch_unwind(AssertUnwindSafe(|| errand.run()));
-        let result = match result {
-            Ok(Ok(catch)) => Ok(catch),
+        let result = match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(Ok(brought)) => Ok(brought),
             Ok(Err(failure)) => Err(failure.to_string()),
             Err(panic) => Err(format!("it panicked: {}", panic_words(panic.as_ref()))),
         };
@@ -117,12 +185,12 @@ fn panic_words(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// An errand that came home in time.
-struct Home {
+struct Home<T> {
     at: Duration,
-    result: Result<Catch, String>,
+    result: Result<T, String>,
 }
 
-impl Home {
+impl<T> Home<T> {
     /// When it came, if it brought anything that the search can go on with.
     fn arrived(&self) -> Option<Duration> {
         self.result.is_ok().then_some(self.at)
@@ -130,13 +198,13 @@ impl Home {
 }
 
 /// Waits until all are home, or the soft limit has passed and one has arrived, or the hard limit has passed.
-fn wait(
-    receiver: &Receiver<Message>,
+fn wait<T>(
+    receiver: &Receiver<Message<T>>,
     count: usize,
     deadline: Deadline,
     started: Instant,
-) -> Vec<Option<Home>> {
-    let mut home: Vec<Option<Home>> = std::iter::repeat_with(|| None).take(count).collect();
+) -> Vec<Option<Home<T>>> {
+    let mut home: Vec<Option<Home<T>>> = std::iter::repeat_with(|| None).take(count).collect();
     while home.iter().any(Option::is_none) {
         let arrived = home.iter().flatten().any(|home| home.result.is_ok());
         let limit = if arrived { deadline.soft.min(deadline.hard) } else { deadline.hard };

@@ -3,8 +3,9 @@
 //! 1. A [`Request`] and the [`Settings`] are compiled into a [`Plan`]: a value that can be printed, and tested without a store.
 //! 2. Every channel of every variant is searched by a thread of its own, over all sources at once. The search waits for them as the
 //!    [deadline](mainstem_core::deadline) says, and goes on without those that are late, fail or panic.
-//! 3. The candidates go through the [pipeline](mainstem_core::pipeline).
-//! 4. The hits get what the store knows about them, and a [`Snippet`].
+//! 3. Each leg scores what the others found, so that no hit is judged by half of the evidence.
+//! 4. The candidates go through the [pipeline](mainstem_core::pipeline).
+//! 5. The hits get what the store knows about them, and a [`Snippet`].
 //!
 //! An answer never hides a gap: the status names every leg that is missing, and the most it could have added.
 
@@ -22,9 +23,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
-use mainstem_core::Failure;
 use mainstem_core::contract::{Channel, Ctx, Embedder, Store, View};
 use mainstem_core::time::Moment;
+use mainstem_core::{Across, Failure};
 
 use cache::VectorCache;
 use errand::Errand;
@@ -128,6 +129,7 @@ impl Engine {
             filter,
             candidates: plan.candidates,
             across: plan.pipeline.across,
+            calibrated: plan.pipeline.across == Across::Calibrated,
             ctx: ctx.clone(),
         }
     }

@@ -136,7 +136,7 @@ impl Plan {
             kind: source.kind.clone(),
             channel,
             weight: settings.sources.get(&source.name).copied().unwrap_or(1.0)
-                * settings.channel_weight(channel),
+                * settings.channel_weight(channel, &self.pipeline),
             routed: route(&source.name).unwrap_or(1.0),
         };
         let has = |source: &SourceStats, channel| channel != Channel::Dense || source.vectors > 0;

@@ -4,7 +4,8 @@ use indexmap::IndexMap;
 use mainstem_core::contract::{Channel, Filter};
 use mainstem_core::deadline::Deadline;
 use mainstem_core::dedup::DedupSpec;
-use mainstem_core::fuse::{FuseSpec, Method};
+use mainstem_core::fuse::{FuseSpec, Method, Norm};
+use mainstem_core::pipeline::{NeighboursSpec, PriorSpec};
 use mainstem_core::time::Moment;
 use mainstem_core::{Across, PipelineSpec};
 use serde_json::Value;
@@ -33,7 +34,8 @@ pub struct Request {
     /// How many hits to pass over.
     pub offset: usize,
     /// What this search does otherwise than the settings say: a JSON merge patch (RFC 7396) to their pipeline, where `null` turns a
-    /// stage off. A `fuse` that names its method takes the place of the settings' `fuse` as a whole.
+    /// stage off. Another `across`, or a `fuse` that names its method, takes the place of the settings' way to merge and fuse as a whole,
+    /// with its `neighbours` and `prior`.
     pub pipeline: Value,
     /// Say what became of the chunk of this name.
     pub why_not: Option<String>,
@@ -73,18 +75,23 @@ pub struct Settings {
     pub deadline: Deadline,
     /// What each source weighs; 1 when left out, 0 leaves a source out.
     pub sources: IndexMap<String, f64>,
-    /// What the dense channel weighs.
-    pub dense: f64,
-    /// What the lexical channel weighs.
-    pub lexical: f64,
+    /// What the dense channel weighs; 1 when left out.
+    pub dense: Option<f64>,
+    /// What the lexical channel weighs; 0.8 where scores are calibrated, else 1, when left out.
+    pub lexical: Option<f64>,
 }
+
+/// What words weigh against meaning where both are calibrated. Half of a query's weight in words is a better sign than a cosine half way
+/// between unrelated and equal, but rarer.
+const CALIBRATED_WORDS: f64 = 0.8;
 
 impl Settings {
     /// What a channel weighs.
-    pub fn channel_weight(&self, channel: Channel) -> f64 {
+    pub fn channel_weight(&self, channel: Channel, pipeline: &PipelineSpec) -> f64 {
+        let calibrated = pipeline.fuse.normalise == Some(Norm::Calibrated);
         match channel {
-            Channel::Dense => self.dense,
-            Channel::Lexical => self.lexical,
+            Channel::Dense => self.dense.unwrap_or(1.0),
+            Channel::Lexical => self.lexical.unwrap_or(if calibrated { CALIBRATED_WORDS } else { 1.0 }),
         }
     }
 }
@@ -93,9 +100,11 @@ impl Default for Settings {
     fn default() -> Self {
         let dedup = DedupSpec { within: Some(0.9), across: Some(0.9), ..DedupSpec::default() };
         let pipeline = PipelineSpec {
-            across: Across::Score,
-            fuse: FuseSpec::new(Method::Linear),
+            across: Across::Calibrated,
+            fuse: FuseSpec { normalise: Some(Norm::Calibrated), ..FuseSpec::new(Method::Linear) },
             dedup: Some(dedup),
+            neighbours: Some(NeighboursSpec::default()),
+            prior: Some(PriorSpec::default()),
             ..PipelineSpec::default()
         };
         Self {
@@ -103,8 +112,8 @@ impl Default for Settings {
             candidates: CANDIDATES,
             deadline: Deadline::default(),
             sources: IndexMap::new(),
-            dense: 1.0,
-            lexical: 1.0,
+            dense: None,
+            lexical: None,
         }
     }
 }

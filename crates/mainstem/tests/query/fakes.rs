@@ -171,6 +171,10 @@ impl Scoring for Shared {
         };
         Ok(self.0.found(scores, retrieval.filter, usize::MAX).into_iter().map(spread).collect())
     }
+
+    fn greatest(&self, retrieval: &Retrieval<'_>, _: &Ctx) -> Result<Option<f64>, Failure> {
+        Ok((retrieval.channel == Channel::Dense).then_some(1.0))
+    }
 }
 
 impl View for Shared {

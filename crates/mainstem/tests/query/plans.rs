@@ -50,7 +50,7 @@ fn a_plan_shows_route_filter_weights_and_pages() {
         pipeline: json!({"route": route, "across": "rank", "fuse": {"method": "rrf"}, "dedup": null}),
         ..Request::new("Why is the bishop bad")
     };
-    let settings = Settings { dense: 0.5, ..Settings::default() };
+    let settings = Settings { dense: Some(0.5), ..Settings::default() };
     let expected = "\
 query     Why is the bishop bad
 variant   bad bishop

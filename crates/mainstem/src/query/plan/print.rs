@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use mainstem_core::Across;
 use mainstem_core::contract::Filter;
+use mainstem_core::pipeline::NeighboursSpec;
 
 use super::{Plan, PlannedLeg};
 
@@ -43,7 +45,7 @@ impl Plan {
     }
 
     fn write_stages(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = if self.pipeline.across.as_str() == "score" { "channel" } else { "leg" };
+        let list = if self.pipeline.across == Across::Rank { "leg" } else { "channel" };
         writeln!(f, "take      the best {} of each {list}", self.candidates)?;
         for (name, settings) in self.stages() {
             writeln!(f, "{name:<8}  {settings}")?;
@@ -62,15 +64,27 @@ impl Plan {
             "collapse",
             dedup.and_then(|spec| spec.within).map(|least| format!("copies within a source, from {least}")),
         );
-        stage(
-            "merge",
-            (spec.across.as_str() == "score").then(|| "each channel over all sources, by score".to_owned()),
-        );
+        let merge = match spec.across {
+            Across::Rank => None,
+            Across::Score => Some("each channel over all sources, by score"),
+            Across::Calibrated => {
+                Some("each channel over all sources, by score; each leg scores what others found")
+            }
+        };
+        stage("merge", merge.map(str::to_owned));
         let formula = spec.fuse.check().map(|fusion| fusion.formula()).unwrap_or_default();
         stage("fuse", Some(format!("{}: {formula}", spec.fuse.method)));
         stage(
             "collapse",
             dedup.and_then(|spec| spec.across).map(|least| format!("copies across sources, from {least}")),
+        );
+        let near = |spec: NeighboursSpec| {
+            format!("{} to the {} nearest of the first {}", spec.weight, spec.count, spec.top)
+        };
+        stage("near", spec.neighbours.map(near));
+        stage(
+            "source",
+            spec.prior.map(|prior| format!("the best of each source, to the power {}", prior.power)),
         );
         stage("rerank", spec.rerank.map(|rerank| format!("the first {}", rerank.top)));
         let aging: Vec<_> = spec.recency.keys().map(String::as_str).collect();

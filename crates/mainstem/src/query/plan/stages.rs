@@ -42,11 +42,24 @@ fn patched(pipeline: PipelineSpec, patch: &Value) -> Result<PipelineSpec, Failur
         Box::new(mainstem_core::error::from_deserialiser(&error.to_string(), None)) as Failure
     };
     let mut written = serde_json::to_value(pipeline).map_err(refused)?;
-    if patch.get("fuse").is_some_and(|fuse| fuse.get("method").is_some()) {
-        written["fuse"] = Value::Null;
+    let method = patch.get("fuse").and_then(|fuse| fuse.get("method"));
+    let across = patch.get("across").and_then(Value::as_str).filter(|across| *across != written["across"]);
+    if method.is_some() || across.is_some() {
+        make_plain(&mut written, across);
     }
     merge(&mut written, patch);
     serde_json::from_value(written).map_err(refused)
+}
+
+/// Who asks for another way to merge or to fuse gets it plain: what goes with the way of the settings would only spoil it.
+fn make_plain(written: &mut Value, across: Option<&str>) {
+    let Value::Object(written) = written else { return };
+    for stage in ["fuse", "neighbours", "prior"] {
+        written.remove(stage);
+    }
+    if across == Some("score") {
+        written.insert("fuse".to_owned(), serde_json::json!({ "method": "linear" }));
+    }
 }
 
 /// RFC 7396.

@@ -294,6 +294,13 @@ impl Scoring for Snapshot {
     fn background(&self, retrieval: &Retrieval<'_>, _: &Ctx) -> Result<Vec<Background>, Failure> {
         self.watch(retrieval.channel, self.spread(retrieval))
     }
+
+    fn greatest(&self, retrieval: &Retrieval<'_>, _: &Ctx) -> Result<Option<f64>, Failure> {
+        match retrieval.channel {
+            Channel::Lexical => self.watch(Channel::Lexical, self.lexical.greatest(retrieval.text).map(Some)),
+            Channel::Dense => Ok(Some(1.0)),
+        }
+    }
 }
 
 impl View for Snapshot {
