@@ -8,12 +8,13 @@ use mainstem_core::contract::Found;
 use tantivy::columnar::Column;
 use tantivy::query::Weight;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{BitSet, DocId, DocSet, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
+use tantivy::{BitSet, DocId, DocSet, Index, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
 
 use super::background::{Known, Spread};
 use super::compile::Compiled;
 use super::cursor::Cursors;
-use super::failure::Context;
+use super::directory::Folder;
+use super::failure::reading;
 use super::fields::Fields;
 use super::tops::Tops;
 use crate::Error;
@@ -40,8 +41,7 @@ impl LexicalView {
             let fast = segment.fast_fields();
             Ok(Columns { ids: fast.u64(Fields::ID)?, sources: fast.u64(Fields::SOURCE)? })
         };
-        let columns =
-            searcher.segment_readers().iter().map(columns).collect::<Result<_, _>>().context(dir)?;
+        let columns = reading(dir, || searcher.segment_readers().iter().map(columns).collect())?;
         Ok(Self { searcher, columns, known: Arc::default(), dir: dir.to_owned() })
     }
 
@@ -68,12 +68,14 @@ impl LexicalView {
         if limit == 0 || sources.is_empty() {
             return Ok(Vec::new());
         }
-        let query = Compiled::new(text, &self.searcher).context(&self.dir)?;
-        let mut tops = Tops::new(sources, limit);
-        for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
-            search_segment(&query, segment, columns, allowed, &mut tops).context(&self.dir)?;
-        }
-        Ok(tops.finish())
+        reading(&self.dir, || {
+            let query = Compiled::new(text, &self.searcher)?;
+            let mut tops = Tops::new(sources, limit);
+            for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
+                search_segment(&query, segment, columns, allowed, &mut tops)?;
+            }
+            Ok(tops.finish())
+        })
     }
 
     /// The scores that [`LexicalView::search`] gives to these chunks, in their order: 0 for one that it would not find, nothing for one that is
@@ -82,12 +84,14 @@ impl LexicalView {
     /// # Errors
     /// When the index cannot be read.
     pub(crate) fn scores(&self, text: &str, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>, Error> {
-        let query = Compiled::new(text, &self.searcher).context(&self.dir)?;
-        let mut scores = vec![None; chunks.len()];
-        for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
-            score_segment(&query, segment, columns, (chunks, &mut scores)).context(&self.dir)?;
-        }
-        Ok(scores)
+        reading(&self.dir, || {
+            let query = Compiled::new(text, &self.searcher)?;
+            let mut scores = vec![None; chunks.len()];
+            for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
+                score_segment(&query, segment, columns, (chunks, &mut scores))?;
+            }
+            Ok(scores)
+        })
     }
 
     /// Mean and standard deviation of the scores of all chunks of each of these sources, which have so many chunks, in the order given.
@@ -95,10 +99,25 @@ impl LexicalView {
     /// # Errors
     /// When the index cannot be read.
     pub(crate) fn background(&self, text: &str, sources: &[(u32, u64)]) -> Result<Vec<(f64, f64)>, Error> {
-        let query = Compiled::new(text, &self.searcher).context(&self.dir)?;
-        let segments = self.searcher.segment_readers();
-        let spread = Spread { segments, columns: &self.columns, known: &self.known };
-        spread.of(&query, sources).context(&self.dir)
+        reading(&self.dir, || {
+            let query = Compiled::new(text, &self.searcher)?;
+            let segments = self.searcher.segment_readers();
+            Spread { segments, columns: &self.columns, known: &self.known }.of(&query, sources)
+        })
+    }
+
+    /// The files of the last commit whose bytes are not those that were written, by name.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(crate) fn damaged_files(&self) -> Result<Vec<PathBuf>, Error> {
+        reading(&self.dir, || {
+            // Opened anew: an index knows only of the files that were there when it was opened.
+            let mut files: Vec<_> =
+                Index::open(Folder::open(&self.dir)?)?.validate_checksum()?.into_iter().collect();
+            files.sort_unstable();
+            Ok(files)
+        })
     }
 }
 
