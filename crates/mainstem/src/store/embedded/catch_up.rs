@@ -50,9 +50,6 @@ pub(super) trait DerivedWriter {
     /// Takes in one entry of the log as it is written.
     fn take(&mut self, news: &News<'_>) -> Result<(), Error>;
 
-    /// Removes a chunk, if it is there.
-    fn delete(&mut self, chunk: ChunkId) -> Result<(), Stumble>;
-
     /// Keeps all of it, together with the number of the last entry.
     fn commit(&mut self, sequence: u64) -> Result<(), Stumble>;
 }
@@ -256,7 +253,7 @@ fn catch_up<D: Derived>(conn: &Connection, writer: &mut D::Writer, after: u64) -
             if came {
                 put_next::<D>(&mut chunk.query([Whole(id.0)])?, writer)?;
             } else {
-                writer.delete(id)?;
+                writer.take(&News::Went(id))?;
             }
         }
     }

@@ -53,11 +53,6 @@ impl DerivedWriter for LexicalWriter {
         Ok(())
     }
 
-    fn delete(&mut self, chunk: ChunkId) -> Result<(), Stumble> {
-        self.delete(chunk);
-        Ok(())
-    }
-
     fn commit(&mut self, sequence: u64) -> Result<(), Stumble> {
         Ok(self.commit(sequence)?)
     }
@@ -101,11 +96,6 @@ impl DerivedWriter for MatrixWriter {
                 }
             }
         }
-        Ok(())
-    }
-
-    fn delete(&mut self, chunk: ChunkId) -> Result<(), Stumble> {
-        self.delete(chunk);
         Ok(())
     }
 

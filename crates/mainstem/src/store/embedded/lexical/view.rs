@@ -20,11 +20,16 @@ use super::tops::Tops;
 use crate::Error;
 use crate::store::embedded::allowed::Allowed;
 
+/// When one in so many chunks is allowed, or fewer, they are scored one by one.
+const FEW: u64 = 20;
+
 /// The index as of one commit. Clones share it.
 #[derive(Clone)]
 pub(crate) struct LexicalView {
     searcher: Searcher,
     columns: Arc<[Columns]>,
+    /// The names of the segments.
+    names: Arc<[String]>,
     known: Arc<Known>,
     dir: PathBuf,
 }
@@ -42,7 +47,9 @@ impl LexicalView {
             Ok(Columns { ids: fast.u64(Fields::ID)?, sources: fast.u64(Fields::SOURCE)? })
         };
         let columns = reading(dir, || searcher.segment_readers().iter().map(columns).collect())?;
-        Ok(Self { searcher, columns, known: Arc::default(), dir: dir.to_owned() })
+        let names = searcher.segment_readers().iter().map(|segment| segment.segment_id().uuid_string());
+        let names = names.collect();
+        Ok(Self { searcher, columns, names, known: Arc::default(), dir: dir.to_owned() })
     }
 
     /// How many chunks there are.
@@ -71,11 +78,35 @@ impl LexicalView {
         reading(&self.dir, || {
             let query = Compiled::new(text, &self.searcher)?;
             let mut tops = Tops::new(sources, limit);
+            if let Some(few) = allowed.filter(|few| few.len() as u64 * FEW <= self.doc_count()) {
+                self.search_few(&query, few, &mut tops)?;
+                return Ok(tops.finish());
+            }
             for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
                 search_segment(&query, segment, columns, allowed, &mut tops)?;
             }
             Ok(tops.finish())
         })
+    }
+
+    /// Scores the allowed chunks one by one, where they are few: the postings of a frequent word are many more.
+    fn search_few(&self, query: &Compiled, few: &Allowed, tops: &mut Tops) -> Result<(), TantivyError> {
+        let segments = || self.searcher.segment_readers().iter().zip(&*self.columns);
+        let places = few.places(&self.names, || {
+            segments().map(|(segment, columns)| places(segment, columns, few)).collect()
+        });
+        for ((segment, columns), docs) in segments().zip(&*places) {
+            let matching = query.required.as_deref().map(|weight| matching(weight, segment)).transpose()?;
+            let mut cursors = Cursors::open(segment, query)?;
+            for doc in docs.iter().filter(|doc| matching.as_ref().is_none_or(|docs| docs.contains(**doc))) {
+                let score = cursors.score(*doc);
+                let source = columns.sources.first(*doc).and_then(|source| tops.place(source as u32));
+                if let Some((place, chunk)) = source.zip(columns.ids.first(*doc)).filter(|_| score > 0.0) {
+                    tops.push(place, ChunkId(chunk), score);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The scores that [`LexicalView::search`] gives to these chunks, in their order: 0 for one that it would not find, nothing for one that is
@@ -119,6 +150,12 @@ impl LexicalView {
             Ok(files)
         })
     }
+}
+
+/// The allowed chunks of a segment that were not deleted, in order.
+fn places(segment: &SegmentReader, columns: &Columns, allowed: &Allowed) -> Vec<DocId> {
+    let passes = |doc: &DocId| columns.ids.first(*doc).is_some_and(|id| allowed.contains(ChunkId(id)));
+    (0..segment.max_doc()).filter(|doc| !segment.is_deleted(*doc)).filter(passes).collect()
 }
 
 fn search_segment(

@@ -127,7 +127,7 @@ impl<'c, 't, 'a> Batch<'c, 't, 'a> {
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, Whole>(0)?, row.get::<_, bool>(1)?));
         let chunks: Vec<_> =
             self.conn.prepare_cached(sql)?.query_map([number], read)?.collect::<Result<_, _>>()?;
-        let vectors = chunks.iter().filter(|(_, vector)| *vector).count() as i64;
+        let vectors: i64 = chunks.iter().map(|(_, vector)| i64::from(*vector)).sum();
         for (id, _) in &chunks {
             self.conn.prepare_cached("INSERT INTO log (chunk, came) VALUES (?1, 0)")?.execute([id])?;
             (self.tell)(News::Went(ChunkId(id.0)));
@@ -135,7 +135,7 @@ impl<'c, 't, 'a> Batch<'c, 't, 'a> {
         self.conn.prepare_cached("DELETE FROM documents WHERE number = ?1")?.execute([number])?;
         let growth = self.growth.entry(source).or_default();
         growth.documents -= 1;
-        growth.chunks -= chunks.len() as i64;
+        growth.chunks -= (chunks.len() as u64).cast_signed();
         growth.vectors -= vectors;
         Ok(())
     }
