@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use mainstem::store::{EmbeddedStore, Options};
-use mainstem_core::contract::{Applied, Change, Channel, Ctx, Filter, ModelCard, Retrieval, Store};
+use mainstem_core::contract::{Change, Channel, Ctx, Filter, ModelCard, Retrieval, Store};
 use mainstem_core::time::Moment;
 use mainstem_core::{Chunk, Code, Diagnostic, Document};
 
@@ -133,15 +133,19 @@ fn kills() -> u64 {
 }
 
 /// Runs a task of [`child`] in another process.
-fn spawn(task: &str, dir: &Path, start: u64) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+fn spawn(name: &str, dir: &Path, start: u64) -> Child {
+    task(name, dir, start).spawn().unwrap()
+}
+
+fn task(name: &str, dir: &Path, start: u64) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
         .args(["child", "--exact", "--nocapture", "--test-threads=1"])
-        .env(TASK, task)
+        .env(TASK, name)
         .env(FOLDER, dir)
         .env(START, start.to_string())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap()
+        .stdout(Stdio::piped());
+    command
 }
 
 fn say(number: u64) {
@@ -163,6 +167,7 @@ fn child() {
     match task.as_str() {
         "write" => write_on(&open(&dir, DIM), start),
         "reindex" => reindex_on(&open(&dir, DIM)),
+        "read-only" => read_only(&dir),
         _ => read_until(&dir, start),
     }
 }
@@ -234,7 +239,7 @@ fn a_kill_while_reindexing_loses_nothing() {
     let all: Vec<_> = (0..3000).map(|n| Change::Put(document(&n.to_string(), n))).collect();
     store.write(&all).unwrap();
     drop(store);
-    for round in 0..kills().div_ceil(4) {
+    for round in 0..kills() {
         kill_later(spawn("reindex", &scratch.store(), 0), pause(round));
         let store = open(&scratch.store(), DIM);
         assert_found(&store, "7", 7);
@@ -452,6 +457,91 @@ fn a_changed_text_is_noticed() {
     assert!(report.findings[0].what.contains("`wiki/a`"), "{report:?}");
 }
 
+/// Bytes that are not what was written, in the middle and at the edges of what counts.
+#[test]
+fn flipped_bytes_are_found() {
+    const COUNT: u64 = 50;
+    let scratch = Scratch::new();
+    let dir = scratch.store();
+    let store = open(&dir, DIM);
+    store.write(&(0..COUNT).map(|n| Change::Put(document(&n.to_string(), n))).collect::<Vec<_>>()).unwrap();
+    drop(store);
+    let counted = |path: &Path| match path.file_name().unwrap().to_str().unwrap() {
+        "rows" => Some(COUNT * 16),
+        "codes" => Some(COUNT * DIM as u64),
+        "exact" => Some(COUNT * 2 * DIM as u64),
+        name => ["idx", "pos", "term", "fieldnorm", "fast", "store"]
+            .iter()
+            .any(|end| name.ends_with(&format!(".{end}")))
+            .then(|| fs::metadata(path).unwrap().len()),
+    };
+    let mut flips = 0;
+    for place in 0.. {
+        // A repair makes other files, of the same kinds and in the same order.
+        let Some(path) = files(&dir, "").into_iter().filter(|path| counted(path).is_some()).nth(place) else {
+            break;
+        };
+        for share in [0, 3, 7, 9] {
+            let path = files(&dir, "")
+                .into_iter()
+                .filter(|path| counted(path).is_some())
+                .nth(place)
+                .unwrap_or(path.clone());
+            let at = ((counted(&path).unwrap() - 1) * share / 9) as usize;
+            let mut bytes = fs::read(&path).unwrap();
+            bytes[at] ^= 0x55;
+            fs::write(&path, bytes).unwrap();
+            let store = open(&dir, DIM);
+            for seed in 0..5 {
+                search_once(&store, seed);
+            }
+            let report = store.doctor();
+            let replaced = !path.exists();
+            assert!(replaced || !report.is_healthy(), "byte {at} of {}", path.display());
+            assert!(
+                report.findings.iter().all(|finding| finding.fix.contains("mainstem reindex")),
+                "{report:?}"
+            );
+            store.reindex(&mut |_, _| ()).unwrap();
+            assert_healthy(&store);
+            assert_found(&store, "7", 7);
+            flips += 1;
+        }
+    }
+    assert!(flips > 30, "{flips}");
+}
+
+/// What a machine leaves behind that stopped before everything was on its disk: a mark of an earlier boot, and any of the index.
+#[test]
+fn an_index_that_never_reached_the_disk_is_made_anew() {
+    let scratch = Scratch::new();
+    let dir = scratch.store();
+    let mark = dir.join("unsettled");
+    let store = open(&dir, DIM);
+    put(&store, "a", 1);
+    let boot = fs::read(&mark).expect("a mark, while the store is open");
+    drop(store);
+    assert!(!mark.exists(), "a store that was closed is on disk");
+    let folders = || {
+        files(&dir, "-").into_iter().map(|path| path.parent().unwrap().to_owned()).collect::<BTreeSet<_>>()
+    };
+    let before = folders();
+    fs::write(&mark, &boot).unwrap();
+    drop(open(&dir, DIM));
+    assert_eq!(folders(), before, "a process that died loses nothing");
+    for part in ["exact", "codes", "rows"] {
+        for file in files(&dir, part) {
+            fs::write(&file, vec![0; fs::metadata(&file).unwrap().len() as usize]).unwrap();
+        }
+    }
+    fs::write(&mark, "another boot").unwrap();
+    let store = open(&dir, DIM);
+    assert_found(&store, "a", 1);
+    assert_healthy(&store);
+    drop(store);
+    assert!(!mark.exists());
+}
+
 #[test]
 fn a_folder_that_cannot_be_written_can_be_read() {
     let scratch = Scratch::new();
@@ -463,14 +553,39 @@ fn a_folder_that_cannot_be_written_can_be_read() {
         fs::set_permissions(&dir, permissions).unwrap();
     };
     mode(true);
-    let ignored = fs::write(dir.join("probe"), "").is_ok();
-    if !ignored {
-        let error =
-            EmbeddedStore::open(&dir, Options::default()).expect_err("a folder that cannot be written");
-        assert_eq!(error.code(), Code::Io);
-        assert_found(&EmbeddedStore::open_read_only(&dir).unwrap(), "a", 1);
+    let may_write = fs::write(dir.join("probe"), "").is_ok();
+    if may_write {
+        let _ = fs::remove_file(dir.join("probe"));
+        as_nobody(&dir);
+    } else {
+        read_only(&dir);
     }
     mode(false);
+}
+
+fn read_only(dir: &Path) {
+    let error = EmbeddedStore::open(dir, Options::default()).expect_err("a folder that cannot be written");
+    assert_eq!(error.code(), Code::Io);
+    assert_found(&EmbeddedStore::open_read_only(dir).unwrap(), "a", 1);
+}
+
+/// Who may write everywhere becomes someone who may not.
+#[cfg(unix)]
+fn as_nobody(dir: &Path) {
+    use std::os::unix::process::CommandExt;
+
+    const NOBODY: u32 = 65534;
+    let mut command = task("read-only", dir, 0);
+    let outcome = command.uid(NOBODY).gid(NOBODY).spawn().and_then(Child::wait_with_output);
+    match outcome {
+        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout)),
+        Err(error) => eprintln!("skipped: this user may write anywhere, and cannot become another: {error}"),
+    }
+}
+
+#[cfg(not(unix))]
+fn as_nobody(_: &Path) {
+    eprintln!("skipped: this user may write to a folder that is read-only");
 }
 
 // What else it promises.
@@ -543,56 +658,4 @@ fn a_sync_sees_what_it_needs() {
     assert_eq!(store.document("wiki", "c").unwrap(), None);
     assert!(store.documents_of("mail").unwrap().is_empty());
     assert_eq!(store.sources().unwrap()[0].kind, "notion");
-}
-
-/// Numbers for the curious: `cargo test --release --test store measure -- --ignored --nocapture`.
-#[test]
-#[ignore = "takes a while, and says nothing about right or wrong"]
-fn measure() {
-    const COUNT: u64 = 100_000;
-    const BATCH: u64 = 2_000;
-    let scratch = Scratch::new();
-    let dir = scratch.store();
-    let store = EmbeddedStore::init(&dir).unwrap();
-    store.set_model(&card(384)).unwrap();
-    let wide = |n: u64| {
-        let mut document = document(&n.to_string(), n);
-        document.readers = n.is_multiple_of(2).then(|| vec!["ann".to_owned()]);
-        document.text = document.text.repeat(10);
-        document.chunks[0].text = document.text.clone();
-        document.chunks[0].vector = Some((0..48).flat_map(|part| vector(n * 48 + part)).collect());
-        Change::Put(document)
-    };
-    let write = |changes: &[Change]| assert_ne!(store.write(changes).unwrap(), Applied::default());
-    let (mut ready, mut writing) = (Vec::new(), Duration::ZERO);
-    for start in (0..COUNT).step_by(BATCH as usize) {
-        ready.clear();
-        ready.extend((start..start + BATCH).map(wide));
-        writing += timed(|| write(&ready));
-    }
-    eprintln!("ingest: {:.0} chunks a second", COUNT as f64 / writing.as_secs_f64());
-    eprintln!("unchanged: {:?} for {BATCH}", timed(|| write(&ready)));
-    eprintln!("one document: {:?}", timed(|| write(&[wide(COUNT)])));
-    eprintln!("view: {:?}", timed(|| drop(store.view().unwrap())));
-    let filter = Filter { reader: Some("ann".into()), ..Filter::default() };
-    let view = store.view().unwrap();
-    let ask = || {
-        let retrieval =
-            Retrieval { channel: Channel::Lexical, text: "word77", vector: None, filter: &filter, limit: 10 };
-        drop(view.retrieve(&retrieval, &Ctx::unhurried(Moment::now())).unwrap());
-    };
-    eprintln!("filter by reader: {:?}, again {:?}", timed(ask), timed(ask));
-    drop(view);
-    eprintln!("reindex: {:?}", timed(|| store.reindex(&mut |_, _| ()).unwrap()));
-    eprintln!("doctor: {:?}", timed(|| assert_healthy(&store)));
-    eprintln!("close: {:?}", timed(|| drop(store)));
-    eprintln!("open: {:?}", timed(|| drop(EmbeddedStore::open(&dir, Options::default()).unwrap())));
-    let bytes: u64 = files(&dir, "").iter().map(|file| fs::metadata(file).unwrap().len()).sum();
-    eprintln!("on disk: {} MB", bytes >> 20);
-}
-
-fn timed(run: impl FnOnce()) -> Duration {
-    let start = std::time::Instant::now();
-    run();
-    start.elapsed()
 }

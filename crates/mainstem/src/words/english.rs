@@ -1,6 +1,9 @@
 //! English: stop words and stems.
 
+use std::cell::RefCell;
+
 use rust_stemmers::{Algorithm, Stemmer};
+use rustc_hash::FxHashMap;
 
 /// The stop words of Lucene's `EnglishAnalyzer`, in order.
 const STOP_WORDS: [&str; 33] = [
@@ -30,7 +33,28 @@ pub(super) fn term(mut word: String) -> Option<String> {
     if long || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Some(word);
     }
-    Some(Stemmer::create(Algorithm::English).stem(&word).into_owned())
+    Some(stem(word))
+}
+
+/// How many stems a thread remembers.
+const REMEMBERED: usize = 1 << 14;
+
+/// The stem of a word. Texts use few words again and again, and looking one up is much faster than cutting it.
+fn stem(word: String) -> String {
+    thread_local! {
+        static STEMS: RefCell<FxHashMap<String, Box<str>>> = RefCell::default();
+    }
+    STEMS.with_borrow_mut(|stems| {
+        if let Some(stem) = stems.get(&word) {
+            return stem.to_string();
+        }
+        let stem = Stemmer::create(Algorithm::English).stem(&word).into_owned();
+        if stems.len() == REMEMBERED {
+            stems.clear();
+        }
+        stems.insert(word, stem.as_str().into());
+        stem
+    })
 }
 
 #[cfg(test)]

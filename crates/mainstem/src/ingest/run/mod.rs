@@ -24,17 +24,18 @@ pub use summary::{Progress, Skips, Summary};
 /// How much is written at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// So many documents: 256.
+    /// So many documents: 2,048.
     pub documents: usize,
-    /// So many bytes of text and vectors: 4 MiB.
+    /// So many bytes of text and vectors: 16 MiB.
     pub bytes: usize,
-    /// So many texts are embedded in one call: 64.
+    /// So many texts are embedded in one call: 64. After four calls the batch is written, whatever its size, so that little is lost when a
+    /// run is stopped: a model takes longer than everything else.
     pub texts: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { documents: 256, bytes: 4 << 20, texts: 64 }
+        Self { documents: 2048, bytes: 16 << 20, texts: 64 }
     }
 }
 

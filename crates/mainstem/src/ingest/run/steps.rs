@@ -96,11 +96,12 @@ impl<'r, 'a> Run<'r, 'a> {
         chunk::cut(&mut document, format, self.ingest.size);
         self.summary.documents += 1;
         self.summary.chunks += document.chunks.len();
-        if self.memory.has(&document, self.ingest.embedder.is_some()) {
+        let embedding = self.ingest.embedder.is_some();
+        if self.memory.has(&document, embedding) {
             self.summary.applied.unchanged += 1;
             self.batch.passed();
         } else {
-            self.batch.push(document);
+            self.batch.push(document, embedding);
         }
         Ok(())
     }

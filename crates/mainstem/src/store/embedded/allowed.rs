@@ -1,5 +1,8 @@
 //! The chunks that pass a filter.
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
 use mainstem_core::ChunkId;
 
 /// A set of chunks, in order and as bits.
@@ -7,7 +10,12 @@ use mainstem_core::ChunkId;
 pub(crate) struct Allowed {
     sorted: Vec<ChunkId>,
     bits: Vec<u64>,
+    /// Where they are in the segments of the lexical index that were searched first.
+    places: OnceLock<(Vec<String>, Places)>,
 }
+
+/// By segment: the places of chunks, in order.
+pub(crate) type Places = Vec<Vec<u32>>;
 
 impl Allowed {
     /// The set of these chunks.
@@ -19,12 +27,18 @@ impl Allowed {
         for chunk in &chunks {
             bits[chunk.0 as usize / 64] |= 1 << (chunk.0 % 64);
         }
-        Self { sorted: chunks, bits }
+        Self { sorted: chunks, bits, places: OnceLock::new() }
     }
 
     /// The chunks, in order.
     pub(crate) fn chunks(&self) -> &[ChunkId] {
         &self.sorted
+    }
+
+    /// Where the chunks are in these segments; looked for once, as long as the segments are the same.
+    pub(crate) fn places(&self, segments: &[String], find: impl Fn() -> Places) -> Cow<'_, Places> {
+        let (known, places) = self.places.get_or_init(|| (segments.to_vec(), find()));
+        if known == segments { Cow::Borrowed(places) } else { Cow::Owned(find()) }
     }
 
     /// How many there are.

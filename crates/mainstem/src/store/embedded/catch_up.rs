@@ -12,6 +12,7 @@ use rusqlite::{Connection, Row, Rows};
 
 use super::truth;
 use super::truth::row::Whole;
+use super::truth::write::News;
 use crate::Error;
 
 /// How many entries are read at a time.
@@ -46,8 +47,8 @@ pub(super) trait DerivedWriter {
     /// Adds a chunk: a row of [`Derived::ROWS`].
     fn put(&mut self, row: &Row<'_>) -> Result<(), Stumble>;
 
-    /// Removes a chunk, if it is there.
-    fn delete(&mut self, chunk: ChunkId) -> Result<(), Stumble>;
+    /// Takes in one entry of the log as it is written.
+    fn take(&mut self, news: &News<'_>) -> Result<(), Error>;
 
     /// Keeps all of it, together with the number of the last entry.
     fn commit(&mut self, sequence: u64) -> Result<(), Stumble>;
@@ -146,7 +147,36 @@ impl<D: Derived> Follower<D> {
         Ok(index)
     }
 
-    fn close(&mut self) {
+    /// Takes the writer out, to be told of a write while it happens; nothing when the index is not exactly at `sequence`, and has to
+    /// catch up from the log anyway.
+    pub(super) fn listen(&mut self, sequence: u64) -> Option<D::Writer> {
+        let index = self.index.as_ref().filter(|_| !self.distrusted)?;
+        let level = index.applied().is_ok_and(|applied| applied == sequence);
+        // A writer that is dropped forgets what was not committed.
+        self.writer.take().or_else(|| index.writer().ok()).filter(|_| level)
+    }
+
+    /// Puts a writer back that has heard of every entry between two, and keeps them. What fails now is made up for by following.
+    pub(super) fn heard(&mut self, writer: Option<D::Writer>, (before, after): (u64, u64)) {
+        let keep = |writer: &mut D::Writer| before == after || writer.commit(after).is_ok();
+        self.writer = writer.and_then(|mut writer| keep(&mut writer).then_some(writer));
+    }
+
+    /// Whether the index has taken in the whole log.
+    pub(super) fn is_level(&mut self, conn: &Connection) -> bool {
+        let Ok(meta) = truth::meta(conn) else { return false };
+        let opened = self.open(conn).is_ok_and(|opened| opened.is_ok());
+        let applied = self.index.as_ref().and_then(|index| index.applied().ok());
+        opened && !self.distrusted && applied == Some(meta.sequence)
+    }
+
+    /// Whether the index need not be rebuilt.
+    pub(super) fn is_trusted(&self) -> bool {
+        !self.distrusted
+    }
+
+    /// Lets go of the index and its writer.
+    pub(super) fn close(&mut self) {
         self.writer = None;
         self.index = None;
     }
@@ -223,7 +253,7 @@ fn catch_up<D: Derived>(conn: &Connection, writer: &mut D::Writer, after: u64) -
             if came {
                 put_next::<D>(&mut chunk.query([Whole(id.0)])?, writer)?;
             } else {
-                writer.delete(id)?;
+                writer.take(&News::Went(id))?;
             }
         }
     }

@@ -10,6 +10,7 @@ use super::lexical::{Lexical, LexicalChunk, LexicalWriter};
 use super::matrix::{Matrix, MatrixWriter};
 use super::truth::fingerprint::from_bytes;
 use super::truth::row::Whole;
+use super::truth::write::News;
 use crate::Error;
 
 impl Derived for Lexical {
@@ -34,22 +35,21 @@ impl Derived for Lexical {
 
 impl DerivedWriter for LexicalWriter {
     fn put(&mut self, row: &Row<'_>) -> Result<(), Stumble> {
-        let names = [row.get_ref(2)?.as_str_or_null(), row.get_ref(3)?.as_str_or_null()];
-        let mut title = String::new();
-        for name in names {
-            let name = name.map_err(rusqlite::Error::from)?.unwrap_or_default();
-            if !title.is_empty() && !name.is_empty() {
-                title.push('\n');
-            }
-            title.push_str(name);
-        }
+        let name = |column| -> rusqlite::Result<Option<&str>> { Ok(row.get_ref(column)?.as_str_or_null()?) };
+        let title = above(name(2)?, name(3)?);
         let text = row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?;
         let chunk = LexicalChunk { id: chunk_id(row)?, source: row.get(1)?, title: &title, text };
         Ok(self.put(chunk)?)
     }
 
-    fn delete(&mut self, chunk: ChunkId) -> Result<(), Stumble> {
-        self.delete(chunk);
+    fn take(&mut self, news: &News<'_>) -> Result<(), Error> {
+        match news {
+            News::Went(id) => self.delete(*id),
+            News::Came { id, source, document, chunk } => {
+                let title = above(document.title.as_deref(), chunk.heading.as_deref());
+                self.put(LexicalChunk { id: *id, source: *source, title: &title, text: &chunk.text })?;
+            }
+        }
         Ok(())
     }
 
@@ -87,14 +87,28 @@ impl DerivedWriter for MatrixWriter {
         Ok(self.put(chunk_id(row)?, row.get(1)?, &vector)?)
     }
 
-    fn delete(&mut self, chunk: ChunkId) -> Result<(), Stumble> {
-        self.delete(chunk);
+    fn take(&mut self, news: &News<'_>) -> Result<(), Error> {
+        match news {
+            News::Went(id) => self.delete(*id),
+            News::Came { id, source, chunk, .. } => {
+                if let Some(vector) = &chunk.vector {
+                    self.put(*id, *source, vector)?;
+                }
+            }
+        }
         Ok(())
     }
 
     fn commit(&mut self, sequence: u64) -> Result<(), Stumble> {
         Ok(self.commit(sequence)?)
     }
+}
+
+/// The title and the headings that a chunk stands under.
+fn above(title: Option<&str>, heading: Option<&str>) -> String {
+    let (title, heading) = (title.unwrap_or_default(), heading.unwrap_or_default());
+    let between = if title.is_empty() || heading.is_empty() { "" } else { "\n" };
+    [title, between, heading].concat()
 }
 
 fn chunk_id(row: &Row<'_>) -> rusqlite::Result<ChunkId> {

@@ -5,6 +5,7 @@
 //! lexical-<n>/   the words, derived
 //! matrix-<n>/    the vectors, derived
 //! lock           held by the one process that writes
+//! unsettled      there while an index may not be on disk yet
 //! ```
 //!
 //! A write goes into the truth first, and is safe from then on; then both indexes follow. Should an index fail to (a full
@@ -24,6 +25,7 @@ pub(crate) mod matrix;
 mod pool;
 mod reader;
 mod remembered;
+mod settling;
 mod snapshot;
 mod truth;
 mod writer;
@@ -257,6 +259,14 @@ impl EmbeddedStore {
         if self.writer.is_none() {
             return self.snapshot_beside_writer();
         }
+        match self.snapshot_of_writer() {
+            // An index that turns out to be damaged while it is looked at is made anew.
+            Err(Error::Damaged { .. }) if self.shared.suspects.any() => self.snapshot_of_writer(),
+            outcome => outcome,
+        }
+    }
+
+    fn snapshot_of_writer(&self) -> Result<Arc<Snapshot>, Error> {
         if self.shared.suspects.any() {
             let mut writer = self.writer()?;
             writer.distrust(self.shared.suspects.take());

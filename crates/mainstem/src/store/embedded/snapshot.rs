@@ -66,6 +66,14 @@ impl Suspects {
         suspect.store(true, Ordering::Release);
     }
 
+    /// Remembers when an index turned out to be damaged.
+    fn watch<T>(&self, channel: Channel, outcome: Result<T, Error>) -> Result<T, Error> {
+        if matches!(outcome, Err(Error::Damaged { .. })) {
+            self.accuse(channel);
+        }
+        outcome
+    }
+
     /// Whether the words are suspect, and whether the vectors are; from then on they no longer are.
     pub(super) fn take(&self) -> (bool, bool) {
         (self.words.swap(false, Ordering::AcqRel), self.vectors.swap(false, Ordering::AcqRel))
@@ -97,8 +105,8 @@ impl Snapshot {
     /// The indexes are looked at before the truth, and so they are never ahead of it. An index that is behind, in a process that reads
     /// while another writes, still holds chunks that are gone: those are dropped from what it finds.
     pub(super) fn now(indexes: &Indexes, shared: &Arc<Shared>) -> Result<Self, Error> {
-        let (lexical, words_at) = indexes.words()?;
-        let matrix = indexes.matrix.view()?;
+        let (lexical, words_at) = shared.suspects.watch(Channel::Lexical, indexes.words())?;
+        let matrix = shared.suspects.watch(Channel::Dense, indexes.matrix.view())?;
         let reading = shared.pool.now()?;
         let known = truth::meta(&reading).and_then(|meta| Ok((meta, read::numbered_sources(&reading)?)));
         let (meta, sources) = known.map_err(|error| shared.pool.failure(error))?;
@@ -219,12 +227,8 @@ impl Snapshot {
         Ok(named.collect())
     }
 
-    /// Remembers when an index turned out to be damaged.
     fn watch<T>(&self, channel: Channel, outcome: Result<T, Error>) -> Result<T, Failure> {
-        if matches!(outcome, Err(Error::Damaged { .. })) {
-            self.shared.suspects.accuse(channel);
-        }
-        outcome.map_err(boxed)
+        self.shared.suspects.watch(channel, outcome).map_err(boxed)
     }
 
     /// The vector to search by; nothing when nothing in the store has one.

@@ -2,22 +2,25 @@
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use mainstem_core::Place;
 use mainstem_core::contract::{Applied, Change, ModelCard};
 use mainstem_core::time::Moment;
 use rusqlite::{Connection, Transaction};
 
-use super::catch_up::{Follower, sweep};
-use super::lexical::Lexical;
-use super::matrix::Matrix;
+use super::catch_up::{DerivedWriter, Follower, sweep};
+use super::lexical::{Lexical, LexicalWriter};
+use super::matrix::{Matrix, MatrixWriter};
+use super::settling::Settling;
 use super::snapshot::Indexes;
 use super::truth::row::Whole;
-use super::truth::{self, Meta, write};
+use super::truth::write::{self, News};
+use super::truth::{self, Meta};
 use crate::Error;
 
 /// The length of the write-ahead log from which it is moved into the file.
-const LOG_BYTES: u64 = 8 << 20;
+const LOG_BYTES: u64 = 32 << 20;
 
 /// The right to write, and what is needed for it.
 pub(super) struct Writer {
@@ -25,6 +28,7 @@ pub(super) struct Writer {
     conn: Connection,
     lexical: Follower<Lexical>,
     matrix: Follower<Matrix>,
+    settling: Settling,
     /// Up to here every index has taken in the log.
     settled: u64,
     /// Last, so that the right ends when all else is closed.
@@ -36,8 +40,12 @@ impl Writer {
     pub(super) fn open(dir: &Path) -> Result<Self, Error> {
         let lock = take_lock(dir)?;
         let conn = truth::open(dir)?;
-        let (lexical, matrix) = (Follower::new(dir), Follower::new(dir));
-        let writer = Self { dir: dir.to_owned(), conn, lexical, matrix, settled: 0, _lock: lock };
+        let (lexical, matrix, settling) = (Follower::new(dir), Follower::new(dir), Settling::open(dir));
+        let dir = dir.to_owned();
+        let mut writer = Self { dir, conn, lexical, matrix, settling, settled: 0, _lock: lock };
+        let lost = writer.settling.may_have_lost();
+        writer.distrust((lost, lost));
+        let dir = &writer.dir;
         let swept = sweep::<Lexical>(dir, &writer.conn).and_then(|()| sweep::<Matrix>(dir, &writer.conn));
         writer.explain(swept).map(|()| writer)
     }
@@ -51,14 +59,23 @@ impl Writer {
         self.explain(truth::meta(&self.conn))
     }
 
-    /// Writes changes into the truth, all or none. The indexes know nothing of them yet.
+    /// Writes changes into the truth, all or none.
+    ///
+    /// The indexes take them in meanwhile. What one could not take in, it catches up with when it next follows.
     pub(super) fn write(&mut self, changes: &[Change]) -> Result<Applied, Error> {
-        let now = Moment::now();
-        let settled = self.settled;
-        self.transact(|tx| {
-            write::forget_log(tx, settled)?;
-            write::apply(tx, changes, &now)
-        })
+        self.settling.begin()?;
+        let before = self.meta()?.sequence;
+        let (mut words, mut vectors) = (Ear(self.lexical.listen(before)), Ear(self.matrix.listen(before)));
+        let recorded = record(&mut self.conn, (changes, self.settled), &mut words, &mut vectors);
+        // When nothing was recorded, the writers are dropped, and forget what they heard.
+        let applied = self.explain(recorded)?;
+        let after = self.meta()?.sequence;
+        let (lexical, matrix) = (&mut self.lexical, &mut self.matrix);
+        thread::scope(|scope| {
+            scope.spawn(|| matrix.heard(vectors.0, (before, after)));
+            lexical.heard(words.0, (before, after));
+        });
+        Ok(applied)
     }
 
     /// Names a source and its kind.
@@ -80,6 +97,7 @@ impl Writer {
         }
         self.transact(|tx| write::set_model(tx, card))?;
         if other.is_some() {
+            self.settling.begin()?;
             // What is left of the old model's matrix expects vectors of the old length.
             self.matrix.rebuild(&self.conn, &mut |_, _| ())?;
         }
@@ -98,6 +116,9 @@ impl Writer {
 
     /// Brings both indexes up to the truth.
     pub(super) fn follow(&mut self) -> Result<Indexes, Error> {
+        if !(self.lexical.is_level(&self.conn) && self.matrix.is_level(&self.conn)) {
+            self.settling.begin()?;
+        }
         let lexical = self.lexical.follow(&self.conn)?;
         let matrix = self.matrix.follow(&self.conn)?;
         let meta = self.meta()?;
@@ -108,6 +129,7 @@ impl Writer {
 
     /// Builds both indexes anew; the ones in use stay until theirs is complete.
     pub(super) fn reindex(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Indexes, Error> {
+        self.settling.begin()?;
         let count = |sql: &str| self.conn.query_row(sql, [], |row| row.get::<_, Whole>(0));
         let counts = count("SELECT count(*) FROM chunks").and_then(|chunks| {
             let vectors = count("SELECT count(*) FROM vectors")?;
@@ -136,6 +158,50 @@ impl Writer {
             let _ = truth::checkpoint(&self.conn);
         }
     }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.lexical.close();
+        self.matrix.close();
+        if self.lexical.is_trusted() && self.matrix.is_trusted() {
+            self.settling.end();
+        }
+    }
+}
+
+/// A writer of an index that is told of a write while it happens, until it fails.
+struct Ear<W>(Option<W>);
+
+impl<W: DerivedWriter> Ear<W> {
+    fn hear(&mut self, news: &News<'_>) {
+        if self.0.as_mut().is_some_and(|writer| writer.take(news).is_err()) {
+            self.0 = None;
+        }
+    }
+}
+
+/// Writes changes into the truth, and forgets the log up to an entry that every index has.
+///
+/// Words are cut by a thread of their index meanwhile, and vectors are quantised while the truth goes to disk.
+fn record(
+    conn: &mut Connection,
+    (changes, settled): (&[Change], u64),
+    words: &mut Ear<LexicalWriter>,
+    vectors: &mut Ear<MatrixWriter>,
+) -> rusqlite::Result<Applied> {
+    let tx = conn.transaction()?;
+    write::forget_log(&tx, settled)?;
+    let mut news = Vec::new();
+    let applied = write::apply(&tx, changes, &Moment::now(), &mut |one| {
+        words.hear(&one);
+        news.push(one);
+    })?;
+    thread::scope(|scope| {
+        scope.spawn(|| news.iter().for_each(|one| vectors.hear(one)));
+        tx.commit()
+    })?;
+    Ok(applied)
 }
 
 fn take_lock(dir: &Path) -> Result<File, Error> {

@@ -4,16 +4,13 @@ use mainstem_core::ChunkId;
 use rusqlite::Row;
 
 use super::super::lexical::{Lexical, LexicalView};
-use super::super::matrix::{Matrix, MatrixView};
+use super::super::matrix::Matrix;
 use super::super::snapshot::Snapshot;
 use super::super::truth::fingerprint::from_bytes;
 use super::super::truth::row::Whole;
 use super::{Finding, REINDEX, Tally};
 use crate::Error;
 use crate::words;
-
-/// A vector scores at least this against itself after quantisation.
-const SAME: f64 = 0.99;
 
 /// Looks whether both indexes hold what the truth holds, and nothing else.
 pub(super) fn examine(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
@@ -24,9 +21,22 @@ pub(super) fn examine(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
             fix: "open the store for writing once: it then catches up".to_owned(),
         }]);
     }
-    let mut findings = lexical(snapshot)?;
+    let mut findings = files(snapshot)?;
+    if findings.is_empty() {
+        findings = lexical(snapshot)?;
+    }
     findings.extend(matrix(snapshot)?);
     Ok(findings)
+}
+
+/// The files of the lexical index, against the checksums that they end in.
+fn files(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
+    let mut damaged = Tally::new();
+    for file in snapshot.lexical().damaged_files()? {
+        damaged.add(file.display());
+    }
+    let what = "of the lexical index are not what was written";
+    Ok(damaged.finding(("file", "files"), what, REINDEX).into_iter().collect())
 }
 
 fn lexical(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
@@ -55,24 +65,24 @@ fn has_words(view: &LexicalView, id: ChunkId, text: &str) -> Result<bool, Error>
 
 fn matrix(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
     let view = snapshot.matrix();
-    let mut missing = Tally::new();
+    let (mut missing, mut changed) = (Tally::new(), Tally::new());
     let mut there = 0;
     snapshot.each::<Matrix>(|row| {
         there += 1;
         let (id, vector) = (chunk_id(row)?, from_bytes(&row.get::<_, Vec<u8>>(2)?));
-        if !has_vector(view, id, &vector)? {
+        let (score, source) = (view.scores(&vector, &[id])?[0], row.get(1)?);
+        if score.is_none() {
             missing.add(id.0);
+        } else if !view.holds(id, source, &vector) {
+            changed.add(id.0);
         }
         Ok(())
     })?;
     let surplus = surplus("vector matrix", view.len() as u64, there);
-    let missing = missing.finding(("chunk", "chunks"), "cannot be found by their vectors", REINDEX);
-    Ok(missing.into_iter().chain(surplus).collect())
-}
-
-fn has_vector(view: &MatrixView, id: ChunkId, vector: &[f32]) -> Result<bool, Error> {
-    let zero = vector.iter().all(|value| *value == 0.0);
-    Ok(view.scores(vector, &[id])?[0].is_some_and(|score| zero || score > SAME))
+    let chunks = ("chunk", "chunks");
+    let missing = missing.finding(chunks, "cannot be found by their vectors", REINDEX);
+    let changed = changed.finding(chunks, "have other vectors in the vector matrix", REINDEX);
+    Ok(missing.into_iter().chain(changed).chain(surplus).collect())
 }
 
 fn surplus(index: &str, held: u64, expected: u64) -> Option<Finding> {

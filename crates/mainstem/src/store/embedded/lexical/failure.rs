@@ -1,6 +1,7 @@
 //! What tantivy's errors mean here.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,6 +20,15 @@ pub(super) trait Context<T> {
 impl<T, E: Into<TantivyError>> Context<T> for Result<T, E> {
     fn context(self, dir: &Path) -> Result<T, Error> {
         self.map_err(|error| explain(error.into(), dir))
+    }
+}
+
+/// Reads the index. Where its bytes are not what was written, tantivy may run past the end of something and panic.
+pub(super) fn reading<T>(dir: &Path, read: impl FnOnce() -> Result<T, TantivyError>) -> Result<T, Error> {
+    // What a panic leaves behind is dropped with it: searches share nothing that they change by halves.
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(outcome) => outcome.context(dir),
+        Err(_) => Err(damaged("the lexical index cannot be read: its files are not what was written", dir)),
     }
 }
 

@@ -10,6 +10,7 @@ mod background;
 mod bm25;
 mod compile;
 mod cursor;
+mod directory;
 mod failure;
 mod fields;
 mod tops;
@@ -20,14 +21,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tantivy::directory::MmapDirectory;
+use tantivy::index::SegmentId;
 use tantivy::{Directory, Index, IndexReader, ReloadPolicy};
 
 pub(crate) use view::LexicalView;
 pub(crate) use writer::{LexicalChunk, LexicalWriter};
 
 use crate::Error;
-use failure::{Context, damaged};
+use directory::Folder;
+use failure::{Context, damaged, reading};
 use fields::Fields;
 
 /// The file that names the segments of the index.
@@ -56,7 +58,7 @@ impl Lexical {
         fs::create_dir_all(dir).map_err(|error| Error::io("creating the index folder", dir, error))?;
         let empty = fs::read_dir(dir).and_then(|mut entries| entries.next().transpose());
         if empty.map_err(|error| Error::io("reading the index folder", dir, error))?.is_none() {
-            let directory = MmapDirectory::open(dir).context(dir)?;
+            let directory = Folder::open(dir).context(dir)?;
             Index::builder().schema(Fields::schema()).open_or_create(directory).context(dir)?;
         }
         Self::open_read_only(dir)
@@ -67,13 +69,14 @@ impl Lexical {
     /// # Errors
     /// [`Error::Damaged`] as in [`Lexical::open`], and when there is no index.
     pub(crate) fn open_read_only(dir: &Path) -> Result<Self, Error> {
-        let mut index = Index::open(MmapDirectory::open(dir).context(dir)?).context(dir)?;
+        let mut index = Index::open(Folder::open(dir).context(dir)?).context(dir)?;
         if index.schema() != Fields::schema() {
             return Err(damaged("the lexical index was made by another version", dir));
         }
         index.set_tokenizers(Fields::tokenizers());
-        check_lengths(dir)?;
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().context(dir)?;
+        check_lengths(&index, dir)?;
+        let builder = index.reader_builder().reload_policy(ReloadPolicy::Manual);
+        let reader = reading(dir, || builder.try_into())?;
         let shared = Shared { dir: dir.to_owned(), index, reader, newest: Mutex::default() };
         let lexical = Self { shared: Arc::new(shared) };
         lexical.applied()?;
@@ -113,7 +116,7 @@ impl Lexical {
         if let Some((_, view)) = newest.as_ref().filter(|(known, _)| *known == meta) {
             return Ok(view.clone());
         }
-        reader.reload().context(dir)?;
+        reading(dir, || reader.reload())?;
         let view = LexicalView::new(reader.searcher(), dir)?;
         *newest = Some((meta, view.clone()));
         Ok(view)
@@ -121,14 +124,19 @@ impl Lexical {
 }
 
 /// Refuses files too short to have the footer that tantivy looks for at their end; it would panic on them.
-fn check_lengths(dir: &Path) -> Result<(), Error> {
+///
+/// Only those of the last commit count: others may be under way.
+fn check_lengths(index: &Index, dir: &Path) -> Result<(), Error> {
     const FOOTER: u64 = 8;
     let failed = |error| Error::io("reading the index folder", dir, error);
+    let segments = index.searchable_segment_ids().context(dir)?;
+    let committed: Vec<_> = segments.iter().map(SegmentId::uuid_string).collect();
     for entry in fs::read_dir(dir).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let of_segment = path.extension().is_some_and(|end| end != "json" && end != "lock");
-        if of_segment && fs::metadata(&path).is_ok_and(|metadata| metadata.len() < FOOTER) {
-            return Err(damaged("a file of the lexical index was cut off", &path));
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let counts = committed.iter().any(|id| name.to_string_lossy().starts_with(id));
+        if counts && entry.metadata().is_ok_and(|metadata| metadata.len() < FOOTER) {
+            return Err(damaged("a file of the lexical index was cut off", &entry.path()));
         }
     }
     Ok(())

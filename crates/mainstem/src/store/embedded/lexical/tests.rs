@@ -257,6 +257,13 @@ proptest! {
             expected.truncate(limit);
             let found = view.search(&spell(&query), &[source], None, limit).unwrap();
             let found: Vec<_> = found.into_iter().flat_map(|(_, found)| found).map(|f| (f.chunk, f.score)).collect();
+            // One allowed chunk among many is scored by itself.
+            let few = Allowed::new(vec![ids[ids.len() / 2]]);
+            for _ in 0..2 {
+                let one = view.search(&spell(&query), &[0, 1, 2], Some(&few), limit).unwrap();
+                let one: Vec<_> = one.into_iter().flat_map(|(_, found)| found).map(|f| f.score).collect();
+                prop_assert_eq!(one, scores[ids.len() / 2].filter(|score| *score > 0.0).into_iter().collect::<Vec<_>>());
+            }
             prop_assert_eq!(found, expected);
         }
     }

@@ -8,22 +8,28 @@ use mainstem_core::contract::Found;
 use tantivy::columnar::Column;
 use tantivy::query::Weight;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{BitSet, DocId, DocSet, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
+use tantivy::{BitSet, DocId, DocSet, Index, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
 
 use super::background::{Known, Spread};
 use super::compile::Compiled;
 use super::cursor::Cursors;
-use super::failure::Context;
+use super::directory::Folder;
+use super::failure::reading;
 use super::fields::Fields;
 use super::tops::Tops;
 use crate::Error;
 use crate::store::embedded::allowed::Allowed;
+
+/// When one in so many chunks is allowed, or fewer, they are scored one by one.
+const FEW: u64 = 20;
 
 /// The index as of one commit. Clones share it.
 #[derive(Clone)]
 pub(crate) struct LexicalView {
     searcher: Searcher,
     columns: Arc<[Columns]>,
+    /// The names of the segments.
+    names: Arc<[String]>,
     known: Arc<Known>,
     dir: PathBuf,
 }
@@ -40,9 +46,10 @@ impl LexicalView {
             let fast = segment.fast_fields();
             Ok(Columns { ids: fast.u64(Fields::ID)?, sources: fast.u64(Fields::SOURCE)? })
         };
-        let columns =
-            searcher.segment_readers().iter().map(columns).collect::<Result<_, _>>().context(dir)?;
-        Ok(Self { searcher, columns, known: Arc::default(), dir: dir.to_owned() })
+        let columns = reading(dir, || searcher.segment_readers().iter().map(columns).collect())?;
+        let names = searcher.segment_readers().iter().map(|segment| segment.segment_id().uuid_string());
+        let names = names.collect();
+        Ok(Self { searcher, columns, names, known: Arc::default(), dir: dir.to_owned() })
     }
 
     /// How many chunks there are.
@@ -68,12 +75,38 @@ impl LexicalView {
         if limit == 0 || sources.is_empty() {
             return Ok(Vec::new());
         }
-        let query = Compiled::new(text, &self.searcher).context(&self.dir)?;
-        let mut tops = Tops::new(sources, limit);
-        for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
-            search_segment(&query, segment, columns, allowed, &mut tops).context(&self.dir)?;
+        reading(&self.dir, || {
+            let query = Compiled::new(text, &self.searcher)?;
+            let mut tops = Tops::new(sources, limit);
+            if let Some(few) = allowed.filter(|few| few.len() as u64 * FEW <= self.doc_count()) {
+                self.search_few(&query, few, &mut tops)?;
+                return Ok(tops.finish());
+            }
+            for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
+                search_segment(&query, segment, columns, allowed, &mut tops)?;
+            }
+            Ok(tops.finish())
+        })
+    }
+
+    /// Scores the allowed chunks one by one, where they are few: the postings of a frequent word are many more.
+    fn search_few(&self, query: &Compiled, few: &Allowed, tops: &mut Tops) -> Result<(), TantivyError> {
+        let segments = || self.searcher.segment_readers().iter().zip(&*self.columns);
+        let places = few.places(&self.names, || {
+            segments().map(|(segment, columns)| places(segment, columns, few)).collect()
+        });
+        for ((segment, columns), docs) in segments().zip(&*places) {
+            let matching = query.required.as_deref().map(|weight| matching(weight, segment)).transpose()?;
+            let mut cursors = Cursors::open(segment, query)?;
+            for doc in docs.iter().filter(|doc| matching.as_ref().is_none_or(|docs| docs.contains(**doc))) {
+                let score = cursors.score(*doc);
+                let source = columns.sources.first(*doc).and_then(|source| tops.place(source as u32));
+                if let Some((place, chunk)) = source.zip(columns.ids.first(*doc)).filter(|_| score > 0.0) {
+                    tops.push(place, ChunkId(chunk), score);
+                }
+            }
         }
-        Ok(tops.finish())
+        Ok(())
     }
 
     /// The scores that [`LexicalView::search`] gives to these chunks, in their order: 0 for one that it would not find, nothing for one that is
@@ -82,12 +115,14 @@ impl LexicalView {
     /// # Errors
     /// When the index cannot be read.
     pub(crate) fn scores(&self, text: &str, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>, Error> {
-        let query = Compiled::new(text, &self.searcher).context(&self.dir)?;
-        let mut scores = vec![None; chunks.len()];
-        for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
-            score_segment(&query, segment, columns, (chunks, &mut scores)).context(&self.dir)?;
-        }
-        Ok(scores)
+        reading(&self.dir, || {
+            let query = Compiled::new(text, &self.searcher)?;
+            let mut scores = vec![None; chunks.len()];
+            for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
+                score_segment(&query, segment, columns, (chunks, &mut scores))?;
+            }
+            Ok(scores)
+        })
     }
 
     /// The most that any chunk could score.
@@ -104,11 +139,32 @@ impl LexicalView {
     /// # Errors
     /// When the index cannot be read.
     pub(crate) fn background(&self, text: &str, sources: &[(u32, u64)]) -> Result<Vec<(f64, f64)>, Error> {
-        let query = Compiled::new(text, &self.searcher).context(&self.dir)?;
-        let segments = self.searcher.segment_readers();
-        let spread = Spread { segments, columns: &self.columns, known: &self.known };
-        spread.of(&query, sources).context(&self.dir)
+        reading(&self.dir, || {
+            let query = Compiled::new(text, &self.searcher)?;
+            let segments = self.searcher.segment_readers();
+            Spread { segments, columns: &self.columns, known: &self.known }.of(&query, sources)
+        })
     }
+
+    /// The files of the last commit whose bytes are not those that were written, by name.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(crate) fn damaged_files(&self) -> Result<Vec<PathBuf>, Error> {
+        reading(&self.dir, || {
+            // Opened anew: an index knows only of the files that were there when it was opened.
+            let mut files: Vec<_> =
+                Index::open(Folder::open(&self.dir)?)?.validate_checksum()?.into_iter().collect();
+            files.sort_unstable();
+            Ok(files)
+        })
+    }
+}
+
+/// The allowed chunks of a segment that were not deleted, in order.
+fn places(segment: &SegmentReader, columns: &Columns, allowed: &Allowed) -> Vec<DocId> {
+    let passes = |doc: &DocId| columns.ids.first(*doc).is_some_and(|id| allowed.contains(ChunkId(id)));
+    (0..segment.max_doc()).filter(|doc| !segment.is_deleted(*doc)).filter(passes).collect()
 }
 
 fn search_segment(

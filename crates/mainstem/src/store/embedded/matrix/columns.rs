@@ -1,14 +1,12 @@
 //! The files of a generation, to append to.
 
 use std::fs;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{self, ScopedJoinHandle};
 use std::time::SystemTime;
 
 use super::code;
-use super::commit::{Commit, sync_folder};
+use super::commit::Commit;
 use super::snapshot::Snapshot;
 use super::tail::Tail;
 use crate::Error;
@@ -100,7 +98,7 @@ impl Columns {
     pub(super) fn start_signs(&mut self, centre: &[f32]) -> Result<(), Error> {
         let mut file = Tail::open(&self.folder.join("centre"), 0)?;
         file.append(|bytes| bytes.extend(centre.iter().flat_map(|x| x.to_le_bytes())))?;
-        file.sync()?;
+        file.flush()?;
         self.open_signs(centre, 0)
     }
 
@@ -146,19 +144,6 @@ impl Columns {
     /// Writes everything that was appended.
     pub(super) fn flush(&mut self) -> Result<(), Error> {
         self.tails().into_iter().try_for_each(Tail::flush)
-    }
-
-    /// Writes everything that was appended and waits until it is on disk.
-    pub(super) fn sync(&mut self) -> Result<(), Error> {
-        // At once, since the disk can then do them together.
-        thread::scope(|scope| {
-            let syncs: Vec<_> = self.tails().into_iter().map(|tail| scope.spawn(|| tail.sync())).collect();
-            let join =
-                |sync: ScopedJoinHandle<'_, _>| sync.join().unwrap_or_else(|panic| resume_unwind(panic));
-            syncs.into_iter().try_for_each(join)
-        })?;
-        sync_folder(&self.folder);
-        Ok(())
     }
 
     fn tails(&mut self) -> Vec<&mut Tail> {

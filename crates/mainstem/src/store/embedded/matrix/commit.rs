@@ -1,7 +1,8 @@
 //! Commit records: what of the files counts.
 //!
 //! There are two places for records, written in turn, so that a write that is torn leaves the record before it. The files that a record
-//! counts are on disk before the record is.
+//! counts are written before the record is. Nobody waits for the disk here: whoever uses the matrix has to know whether the machine
+//! stopped before the system had it all on disk.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -68,24 +69,15 @@ pub(super) fn read(dir: &Path) -> Result<Records, Error> {
     Ok(records)
 }
 
-/// Writes a commit; when it returns, the commit is on disk.
+/// Writes a commit.
 pub(super) fn write(dir: &Path, commit: &Commit) -> Result<(), Error> {
     let path = dir.join("commit");
     let write = || -> io::Result<()> {
         let mut file = File::options().create(true).write(true).truncate(false).open(&path)?;
         file.seek(SeekFrom::Start(commit.counter % 2 * STEP as u64))?;
-        file.write_all(&encode(commit))?;
-        file.sync_data()
+        file.write_all(&encode(commit))
     };
-    write().map_err(|e| Error::io("cannot write a commit of the vector matrix", &path, e))?;
-    sync_folder(dir);
-    Ok(())
-}
-
-/// Makes the names in a folder last, where the system has a way to.
-pub(super) fn sync_folder(dir: &Path) {
-    // Not every system opens folders; those that do not keep names by themselves.
-    drop(File::open(dir).and_then(|folder| folder.sync_all()));
+    write().map_err(|e| Error::io("cannot write a commit of the vector matrix", &path, e))
 }
 
 fn encode(commit: &Commit) -> Vec<u8> {

@@ -26,7 +26,7 @@ impl MatrixWriter {
         if rows.len() >= self.tuning.signs_from && all.dim() >= self.tuning.signs_dim {
             sign(&mut columns, &all, &rows)?;
         }
-        columns.sync()?;
+        columns.flush()?;
         let commit = Commit {
             generation: columns.generation,
             rows: rows.len() as u32,

@@ -2,12 +2,13 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use mainstem_kernels::Mapped;
 
 use super::REBUILD;
+use super::code::{self, Widener};
 use super::columns::{FACTOR, ROW, TOMBSTONE, folder};
 use super::commit::{self, Commit, Records};
 use super::sample::Sample;
@@ -16,6 +17,7 @@ use crate::Error;
 /// A commit with its files. It never changes.
 #[derive(Debug)]
 pub(super) struct Snapshot {
+    folder: PathBuf,
     commit: Commit,
     /// What the next commit's counter is above. It is such that a commit that cannot be read is the one that is overwritten.
     counter: u64,
@@ -116,6 +118,7 @@ impl Snapshot {
             dead: read_dead(&folder.join("dead"), &commit)?,
             signs,
             sample: OnceLock::new(),
+            folder,
             newest: true,
             counter: commit.counter,
             commit,
@@ -172,6 +175,39 @@ impl Snapshot {
     /// Some rows of every source.
     pub(super) fn sample(&self) -> &Sample {
         self.sample.get_or_init(|| Sample::new(self))
+    }
+
+    /// Whether a row is what a vector of unit length makes it.
+    pub(super) fn is_row_of(&self, row: u32, source: u32, vector: &[f32]) -> bool {
+        let (mut codes, mut exact) = (Vec::new(), Vec::new());
+        let scale = code::quantise(vector, &mut codes);
+        code::halve(vector, &mut exact);
+        let (head, width) = (self.row(row), self.dim());
+        vector.len() == width
+            && (source_of(head), weight_of(head).to_bits()) == (source, scale.to_bits())
+            && self.codes_of(row).iter().map(|code| code.cast_unsigned()).eq(codes)
+            && self.exact_of(row) == exact
+            && self.has_signs_of(row, source, vector)
+    }
+
+    /// Whether a row has the signs of a vector. Those of rows that were there before the signs were made of what `exact` holds.
+    fn has_signs_of(&self, row: u32, source: u32, vector: &[f32]) -> bool {
+        let (Some((bits, factors)), Some(centre)) = (self.signs(), self.centre()) else { return true };
+        let width = self.dim().div_ceil(8);
+        let factor = &factors[row as usize];
+        let is_it = |vector: &[f32]| {
+            let mut expected = Vec::new();
+            let weight = code::signs(vector, &centre, &mut expected);
+            bits[row as usize * width..][..width] == expected
+                && (source_of(factor), weight_of(factor).to_bits()) == (source, weight.to_bits())
+        };
+        is_it(vector) || is_it(Widener::default().widen(self.exact_of(row)))
+    }
+
+    /// That the files hold what nobody wrote.
+    pub(super) fn not_what_was_written(&self) -> Error {
+        let what = "the vector matrix holds numbers that nobody wrote";
+        Error::damaged(what, &self.folder, "build it anew with `mainstem reindex`")
     }
 
     /// A row as it is written.

@@ -21,7 +21,6 @@ pub(super) struct Tail {
     /// How long the file is. It is made longer than needed, so that a map of it serves later commits as well.
     room: u64,
     gathered: Vec<u8>,
-    dirty: bool,
 }
 
 impl Tail {
@@ -33,7 +32,7 @@ impl Tail {
             Ok((file, room))
         };
         let (file, room) = open().map_err(|e| Self::failed(path, e))?;
-        Ok(Self { path: path.to_owned(), file, at, room, gathered: Vec::new(), dirty: false })
+        Ok(Self { path: path.to_owned(), file, at, room, gathered: Vec::new() })
     }
 
     /// Appends what `fill` adds to the buffer.
@@ -52,7 +51,6 @@ impl Tail {
         self.write().map_err(|e| Self::failed(&self.path, e))?;
         self.at += self.gathered.len() as u64;
         self.gathered.clear();
-        self.dirty = true;
         Ok(())
     }
 
@@ -65,16 +63,6 @@ impl Tail {
         }
         self.file.seek(SeekFrom::Start(self.at))?;
         self.file.write_all(&self.gathered)
-    }
-
-    /// Writes what was gathered and waits until it is on disk.
-    pub(super) fn sync(&mut self) -> Result<(), Error> {
-        self.flush()?;
-        if self.dirty {
-            self.file.sync_data().map_err(|e| Self::failed(&self.path, e))?;
-            self.dirty = false;
-        }
-        Ok(())
     }
 
     fn failed(path: &Path, source: io::Error) -> Error {

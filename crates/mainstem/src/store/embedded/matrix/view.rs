@@ -7,7 +7,7 @@ use mainstem_core::contract::Found;
 use mainstem_kernels::dot_f16;
 
 use super::best::Best;
-use super::code::Probe;
+use super::code::{self, Probe};
 use super::scan::{Pass, Scan};
 use super::slots::Slots;
 use super::snapshot::Snapshot;
@@ -68,7 +68,11 @@ impl MatrixView {
         let shortlists = self.shortlists(&probe, &slots, allowed, limit);
         let answer = slots.sources().iter().zip(shortlists);
         let answer = answer.map(|(source, best)| (*source, self.rescore(&probe, &best.into_rows(), limit)));
-        Ok(answer.filter(|(_, found)| !found.is_empty()).collect())
+        let answer: Vec<_> = answer.filter(|(_, found)| !found.is_empty()).collect();
+        if answer.iter().flat_map(|(_, found)| found).any(|found| !found.score.is_finite()) {
+            return Err(self.snapshot.not_what_was_written());
+        }
+        Ok(answer)
     }
 
     /// The cosines of these chunks, `None` for those that have no vector.
@@ -82,6 +86,13 @@ impl MatrixView {
             Some(self.exact(&probe, row))
         };
         Ok(chunks.iter().map(score).collect())
+    }
+
+    /// Whether the row of a chunk is, to the bit, what its vector makes it.
+    pub(crate) fn holds(&self, id: ChunkId, source: u32, vector: &[f32]) -> bool {
+        code::unit(vector).is_ok_and(|unit| {
+            self.snapshot.find(id.0).is_some_and(|row| self.snapshot.is_row_of(row, source, &unit))
+        })
     }
 
     /// Mean and standard deviation of the cosines of all vectors of each of these sources, in the order given; nothing for a source without

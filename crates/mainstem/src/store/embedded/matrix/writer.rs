@@ -95,7 +95,7 @@ impl MatrixWriter {
         self.pending.dead.extend(row);
     }
 
-    /// Makes everything since the last commit last, and shows it to later views. `sequence` is given back by
+    /// Keeps everything since the last commit, and shows it to later views. `sequence` is given back by
     /// [`applied`](super::Matrix::applied).
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl MatrixWriter {
         Ok(())
     }
 
-    /// Brings everything to disk, and returns what the commit will count.
+    /// Writes everything to the files, and returns what the commit will count.
     fn written(&mut self) -> Result<Commit, Error> {
         if self.must_rewrite() {
             return self.rewrite();
@@ -135,7 +135,7 @@ impl MatrixWriter {
             dead.iter().try_for_each(|row| columns.bury(*row))?;
         }
         if let Some(columns) = &mut self.columns {
-            columns.sync()?;
+            columns.flush()?;
         }
         Ok(self.count())
     }

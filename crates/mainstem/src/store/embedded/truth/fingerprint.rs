@@ -34,7 +34,9 @@ impl ContentHash {
 
 /// A vector as it is stored: little-endian.
 pub(in super::super) fn to_bytes(vector: &[f32]) -> Vec<u8> {
-    vector.iter().flat_map(|value| value.to_le_bytes()).collect()
+    let mut bytes = vec![0; 4 * vector.len()];
+    bytes.as_chunks_mut::<4>().0.iter_mut().zip(vector).for_each(|(four, value)| *four = value.to_le_bytes());
+    bytes
 }
 
 /// A stored vector.

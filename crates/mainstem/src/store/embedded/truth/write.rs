@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mainstem_core::contract::{Applied, Change, ModelCard};
 use mainstem_core::time::Moment;
-use mainstem_core::{Chunk, Document};
+use mainstem_core::{Chunk, ChunkId, Document};
 use rusqlite::{Connection, OptionalExtension, params};
 use rustc_hash::FxHashMap;
 
@@ -14,13 +14,35 @@ use super::row::{Whole, facts, milliseconds, to_json};
 /// The kind of a source that was never given one.
 const PLAIN: &str = "documents";
 
+/// A chunk that came or went: an entry of the log, with what the indexes want to know about it.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) enum News<'a> {
+    /// It came.
+    Came {
+        /// Its number.
+        id: ChunkId,
+        /// The number of its source.
+        source: u32,
+        /// Its document.
+        document: &'a Document,
+        /// The chunk.
+        chunk: &'a Chunk,
+    },
+    /// It went.
+    Went(ChunkId),
+}
+
+/// Is told of every entry of the log as it is written.
+pub(in super::super) type Tell<'t, 'a> = &'t mut dyn FnMut(News<'a>);
+
 /// Applies changes in order.
-pub(in super::super) fn apply(
+pub(in super::super) fn apply<'a>(
     conn: &Connection,
-    changes: &[Change],
+    changes: &'a [Change],
     now: &Moment,
+    tell: Tell<'_, 'a>,
 ) -> rusqlite::Result<Applied> {
-    let mut batch = Batch::new(conn, to_json(now)?);
+    let mut batch = Batch::new(conn, to_json(now)?, tell);
     for change in changes {
         match change {
             Change::Put(document) => batch.put(document)?,
@@ -38,21 +60,22 @@ struct Growth {
     vectors: i64,
 }
 
-struct Batch<'c> {
+struct Batch<'c, 't, 'a> {
     conn: &'c Connection,
+    tell: Tell<'t, 'a>,
     now: String,
     sources: FxHashMap<String, u32>,
     growth: BTreeMap<u32, Growth>,
     applied: Applied,
 }
 
-impl<'c> Batch<'c> {
-    fn new(conn: &'c Connection, now: String) -> Self {
+impl<'c, 't, 'a> Batch<'c, 't, 'a> {
+    fn new(conn: &'c Connection, now: String, tell: Tell<'t, 'a>) -> Self {
         let (sources, growth) = (FxHashMap::default(), BTreeMap::new());
-        Self { conn, now, sources, growth, applied: Applied::default() }
+        Self { conn, tell, now, sources, growth, applied: Applied::default() }
     }
 
-    fn put(&mut self, document: &Document) -> rusqlite::Result<()> {
+    fn put(&mut self, document: &'a Document) -> rusqlite::Result<()> {
         let source = self.source(&document.source)?;
         let content = ContentHash::of(document);
         let hash = content.with_vectors(document);
@@ -70,7 +93,7 @@ impl<'c> Batch<'c> {
         let number = self.insert(source, document, content, hash)?;
         self.insert_lists(number, document)?;
         self.growth.entry(source).or_default().documents += 1;
-        document.chunks.iter().try_for_each(|chunk| self.insert_chunk(source, number, chunk))
+        document.chunks.iter().try_for_each(|chunk| self.insert_chunk(source, number, document, chunk))
     }
 
     fn delete(&mut self, source: &str, id: &str) -> rusqlite::Result<()> {
@@ -99,16 +122,20 @@ impl<'c> Batch<'c> {
     }
 
     fn remove(&mut self, source: u32, number: i64) -> rusqlite::Result<()> {
-        let sql = "SELECT count(*), count(vectors.chunk) FROM chunks
-                   LEFT JOIN vectors ON vectors.chunk = chunks.id WHERE document = ?1";
-        let counts = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
-        let (chunks, vectors) = self.conn.prepare_cached(sql)?.query_row([number], counts)?;
-        let log = "INSERT INTO log (chunk, came) SELECT id, 0 FROM chunks WHERE document = ?1 ORDER BY id";
-        self.conn.prepare_cached(log)?.execute([number])?;
+        let sql = "SELECT id, vectors.chunk IS NOT NULL FROM chunks
+                   LEFT JOIN vectors ON vectors.chunk = chunks.id WHERE document = ?1 ORDER BY id";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, Whole>(0)?, row.get::<_, bool>(1)?));
+        let chunks: Vec<_> =
+            self.conn.prepare_cached(sql)?.query_map([number], read)?.collect::<Result<_, _>>()?;
+        let vectors: i64 = chunks.iter().map(|(_, vector)| i64::from(*vector)).sum();
+        for (id, _) in &chunks {
+            self.conn.prepare_cached("INSERT INTO log (chunk, came) VALUES (?1, 0)")?.execute([id])?;
+            (self.tell)(News::Went(ChunkId(id.0)));
+        }
         self.conn.prepare_cached("DELETE FROM documents WHERE number = ?1")?.execute([number])?;
         let growth = self.growth.entry(source).or_default();
         growth.documents -= 1;
-        growth.chunks -= chunks;
+        growth.chunks -= (chunks.len() as u64).cast_signed();
         growth.vectors -= vectors;
         Ok(())
     }
@@ -160,10 +187,16 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    fn insert_chunk(&mut self, source: u32, document: i64, chunk: &Chunk) -> rusqlite::Result<()> {
+    fn insert_chunk(
+        &mut self,
+        source: u32,
+        number: i64,
+        document: &'a Document,
+        chunk: &'a Chunk,
+    ) -> rusqlite::Result<()> {
         let sql = "INSERT INTO chunks (document, place, first, past, heading, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let (first, past) = (Whole(chunk.span.start as u64), Whole(chunk.span.end as u64));
-        let row = params![document, chunk.order, first, past, chunk.heading, chunk.text];
+        let row = params![number, chunk.order, first, past, chunk.heading, chunk.text];
         let id = self.conn.prepare_cached(sql)?.insert(row)?;
         self.conn.prepare_cached("INSERT INTO log (chunk, came) VALUES (?1, 1)")?.execute([id])?;
         let growth = self.growth.entry(source).or_default();
@@ -173,6 +206,7 @@ impl<'c> Batch<'c> {
             self.conn.prepare_cached(sql)?.execute(params![id, to_bytes(vector)])?;
             growth.vectors += 1;
         }
+        (self.tell)(News::Came { id: ChunkId(id.cast_unsigned()), source, document, chunk });
         Ok(())
     }
 
