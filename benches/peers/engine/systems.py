@@ -55,10 +55,12 @@ class LanceDB:
         self.reranker = RRFReranker()
         self.knob = self.knobs[0]
 
-    def tuned(self, search):
+    def tuned(self, search, limit=K):
         if self.knob is None:
             return search.bypass_vector_index()
-        return search.ef(self.knob[0]).refine_factor(self.knob[1])
+        ef, refine = self.knob
+        # It refuses an ef that is less than what it has to bring.
+        return search.ef(max(ef, limit * refine)).refine_factor(refine)
 
     def rows(self, search, limit=K):
         return search.select(["id", "text"]).limit(limit).to_arrow()["id"].to_pylist()[:K]
@@ -68,7 +70,7 @@ class LanceDB:
         if group is not None:
             search = search.where(f"`group` = {group}", prefilter=True)
         # Each side brings as many candidates as the limit says; the reranker orders them, the first ten are read.
-        search = self.tuned(search).rerank(self.reranker)
+        search = self.tuned(search, CANDIDATES).rerank(self.reranker)
         return search.limit(CANDIDATES).to_arrow()["id"].to_pylist()[:K]
 
     def dense(self, vector):

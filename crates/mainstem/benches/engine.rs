@@ -5,9 +5,10 @@
 //! ```text
 //! cargo bench -p mainstem --bench engine -- ingest DATA STORE
 //! cargo bench -p mainstem --bench engine -- query DATA STORE
+//! cargo bench -p mainstem --bench engine -- parts DATA STORE
 //! ```
 //!
-//! Each prints one line of JSON. `cargo bench --bench engine` without arguments does nothing, so that all benchmarks can be run at once.
+//! Each prints one line of JSON; `parts` says where a search spends its time, in milliseconds. `cargo bench --bench engine` without arguments does nothing, so that all benchmarks can be run at once.
 
 use std::fs;
 use std::hint::black_box;
@@ -15,9 +16,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use indexmap::IndexMap;
 use mainstem::query::{Engine, Request, Response, Settings};
 use mainstem::store::EmbeddedStore;
-use mainstem_core::contract::{Change, Channel, ModelCard};
+use mainstem_core::contract::{Change, Channel, Ctx, Filter, ModelCard, Retrieval, Store};
+use mainstem_core::time::Moment;
 use mainstem_core::{Chunk, Document, Failure};
 use serde_json::{Map, Value, json};
 
@@ -33,8 +36,9 @@ fn main() -> Outcome<()> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["ingest", data, store] => ingest(Path::new(data), Path::new(store)),
         ["query", data, store] => query(Path::new(data), Path::new(store)),
+        ["parts", data, store] => parts(Path::new(data), Path::new(store)),
         _ => {
-            println!("usage: engine ingest|query DATA STORE; see benches/peers/engine");
+            println!("usage: engine ingest|query|parts DATA STORE; see benches/peers/engine");
             Ok(())
         }
     }
@@ -107,6 +111,42 @@ fn query(data: &Path, folder: &Path) -> Outcome<()> {
             "filtered_ms": filtered, "recall": found as f64 / (10 * asked.len()) as f64, "strays": strays, "memory": memory(),
         })
     );
+    Ok(())
+}
+
+/// What the store does for a search, part by part, on one thread: the median of each.
+fn parts(data: &Path, folder: &Path) -> Outcome<()> {
+    let texts = fs::read_to_string(data.join("queries.txt"))?;
+    let vectors = floats(&data.join("query_vectors.f32"))?;
+    let store = EmbeddedStore::open_read_only(folder)?;
+    let ctx = Ctx::unhurried(Moment::now());
+    let filter = Filter::default();
+    let mut taken: IndexMap<&str, Vec<f64>> = IndexMap::new();
+    let mut timed = |name, start: Instant| taken.entry(name).or_default().push(milliseconds(start));
+    for (text, vector) in texts.lines().zip(vectors.chunks_exact(DIM)) {
+        let start = Instant::now();
+        let view = store.view().map_err(said)?;
+        timed("view", start);
+        let start = Instant::now();
+        view.sources().map_err(said)?;
+        timed("sources", start);
+        for channel in [Channel::Dense, Channel::Lexical] {
+            let start = Instant::now();
+            let retrieval = Retrieval { channel, text, vector: Some(vector), filter: &filter, limit: 100 };
+            let found = view.retrieve(&retrieval, &ctx).map_err(said)?;
+            timed(channel.as_str(), start);
+            let ids: Vec<_> = found.iter().flat_map(|of| &of.found).map(|found| found.chunk).collect();
+            let start = Instant::now();
+            black_box(view.fetch(&ids).map_err(said)?);
+            timed("fetch of 100", start);
+        }
+    }
+    let median = |mut times: Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    let medians: IndexMap<_, _> = taken.into_iter().map(|(name, times)| (name, median(times))).collect();
+    println!("{}", json!(medians));
     Ok(())
 }
 
