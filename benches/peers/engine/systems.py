@@ -296,4 +296,4 @@ class Txtai:
         return [int(row["id"]) for row in found]
 
 
-SYSTEMS = {"lancedb": LanceDB, "chroma": Chroma, "qdrant-edge": Qdrant, "txtai": Txtai}
+SYSTEMS = {"qdrant-edge": Qdrant, "lancedb": LanceDB, "txtai": Txtai, "chroma": Chroma}
