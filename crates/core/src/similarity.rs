@@ -1,49 +1,110 @@
 //! How alike two items are: the cosine of their vectors, or the Jaccard overlap of their words.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::hash::Hasher;
 
 use rustc_hash::FxHasher;
 
+use crate::candidates::Slot;
 use crate::item::Item;
 
-/// The set of an item's words: lower-cased, split at white space, as sorted hashes.
+/// The words of an item, lower-cased and split at white space, as hashes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Words(Vec<u64>);
+pub(crate) struct Words {
+    /// Each word once, sorted.
+    set: Vec<u64>,
+    /// One hash for all words in order: the same for texts that differ in case and spacing only.
+    sequence: u64,
+}
 
 impl Words {
     pub(crate) fn of(text: &str) -> Self {
-        let mut words: Vec<u64> = text.split_whitespace().map(hash_lower).collect();
-        words.sort_unstable();
-        words.dedup();
-        Self(words)
+        let mut words = Self { set: Vec::with_capacity(text.len() / 5), sequence: 0 };
+        if text.is_ascii() {
+            let lower = text.to_ascii_lowercase();
+            lower.as_bytes().split(|byte| matches!(byte, 9..=13 | b' ')).for_each(|word| words.add(word));
+        } else {
+            // White space has no case and ends words: lower-casing the whole gives what lower-casing each word does.
+            text.to_lowercase().split_whitespace().for_each(|word| words.add(word.as_bytes()));
+        }
+        words.set.sort_unstable();
+        words.set.dedup();
+        words
+    }
+
+    fn add(&mut self, word: &[u8]) {
+        if word.is_empty() {
+            return;
+        }
+        let mut hasher = FxHasher::default();
+        hasher.write(word);
+        let hash = hasher.finish();
+        self.set.push(hash);
+        // Knuth's multiplier; turning makes the order count.
+        self.sequence = (self.sequence.rotate_left(5) ^ hash).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
     pub(crate) fn hashes(&self) -> &[u64] {
-        &self.0
+        &self.set
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.set.len()
+    }
+
+    /// The hash of all words in order; nothing where there is none.
+    pub(crate) fn sequence(&self) -> Option<u64> {
+        (!self.set.is_empty()).then_some(self.sequence)
     }
 
     /// `|A ∩ B| / |A ∪ B|`; 0 when either is empty, since nothing is known then.
     pub(crate) fn jaccard(&self, other: &Self) -> f64 {
-        if self.0.is_empty() || other.0.is_empty() {
+        if self.set.is_empty() || other.set.is_empty() {
             return 0.0;
         }
-        let shared = shared(&self.0, &other.0);
+        let shared = shared(&self.set, &other.set);
         shared as f64 / (self.len() + other.len() - shared) as f64
+    }
+
+    /// The most that [`Self::jaccard`] can be, by the number of words alone.
+    pub(crate) fn most(&self, other: &Self) -> f64 {
+        let (less, more) = (self.len().min(other.len()), self.len().max(other.len()));
+        if less == 0 { 0.0 } else { less as f64 / more as f64 }
     }
 }
 
-fn hash_lower(word: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    if word.is_ascii() {
-        word.bytes().for_each(|byte| hasher.write_u8(byte.to_ascii_lowercase()));
-    } else {
-        hasher.write(word.to_lowercase().as_bytes());
+/// Whether two texts are the same but for case and spacing.
+pub(crate) fn same_words(a: &str, b: &str) -> bool {
+    let equal = |(a, b): (&str, &str)| {
+        if a.is_ascii() && b.is_ascii() {
+            a.eq_ignore_ascii_case(b)
+        } else {
+            a.to_lowercase() == b.to_lowercase()
+        }
+    };
+    let (mut a, mut b) = (a.split_whitespace(), b.split_whitespace());
+    loop {
+        match (a.next(), b.next()) {
+            (None, None) => return true,
+            (Some(a), Some(b)) if equal((a, b)) => {}
+            _ => return false,
+        }
     }
-    hasher.finish()
+}
+
+/// The words of the items of a run, by slot. Several stages look at them; each text is read once, when the first of them asks.
+#[derive(Default)]
+pub(crate) struct WordsBySlot(Vec<OnceCell<Words>>);
+
+impl WordsBySlot {
+    pub(crate) fn new(items: usize) -> Self {
+        Self(vec![OnceCell::new(); items])
+    }
+
+    pub(crate) fn of(&self, slot: Slot, item: &Item) -> &Words {
+        self.0[slot as usize].get_or_init(|| Words::of(item.text.as_deref().unwrap_or_default()))
+    }
 }
 
 fn shared(a: &[u64], b: &[u64]) -> usize {
@@ -67,13 +128,19 @@ pub(crate) fn cosine(a: &[f32], b: &[f32]) -> Option<f64> {
 
 /// What similarity is measured on, prepared once per item.
 pub(crate) struct Profile<'a> {
-    pub(crate) words: Words,
+    pub(crate) words: Cow<'a, Words>,
     pub(crate) vector: Option<&'a [f32]>,
 }
 
 impl<'a> Profile<'a> {
+    pub(crate) fn new(item: &'a Item, words: &'a Words) -> Self {
+        Self { words: Cow::Borrowed(words), vector: item.vector.as_deref() }
+    }
+
+    #[cfg(test)]
     pub(crate) fn of(item: &'a Item) -> Self {
-        Self { words: Words::of(item.text.as_deref().unwrap_or_default()), vector: item.vector.as_deref() }
+        let words = Words::of(item.text.as_deref().unwrap_or_default());
+        Self { words: Cow::Owned(words), vector: item.vector.as_deref() }
     }
 
     /// The cosine where both have a vector, else the overlap of words.
@@ -101,6 +168,17 @@ mod tests {
     #[test]
     fn ascii_and_unicode_spell_a_word_alike() {
         assert_eq!(Words::of("STRASSE Éclair"), Words::of("strasse éclair"));
+    }
+
+    #[test]
+    fn a_sequence_knows_order_and_ignores_case_and_spacing() {
+        let sequence = |text| Words::of(text).sequence();
+        assert_eq!(sequence("Weekly  notes\n"), sequence("weekly notes"));
+        assert_eq!(sequence("É\u{b}notes"), sequence(" é notes"));
+        assert_ne!(sequence("weekly notes"), sequence("notes weekly"));
+        assert_eq!(sequence(" \n"), None);
+        assert!(same_words("Weekly  notes\n", "weekly notes") && same_words("ΟΔΟΣ x", "οδος  X"));
+        assert!(!same_words("weekly notes", "weekly") && !same_words("a b", "b a"));
     }
 
     #[test]

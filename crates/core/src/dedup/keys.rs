@@ -47,19 +47,23 @@ impl<'a> KeyRule<'a> {
     }
 }
 
-/// All exact keys of an item.
-pub(super) fn of(item: &Item, kind: &str, fields: Option<&[String]>) -> Vec<String> {
+/// The rules for the items of a kind.
+pub(super) fn rules<'a>(kind: &str, fields: Option<&'a [String]>) -> Vec<KeyRule<'a>> {
     let chosen: Vec<&str> = match fields {
         Some(fields) => fields.iter().map(String::as_str).collect(),
         None => of_kind(kind).to_vec(),
     };
-    let rules = std::iter::once("key").chain(chosen).filter_map(|written| KeyRule::parse(written).ok());
-    rules.filter_map(|rule| rule.of(item)).chain(whole_text(item)).collect()
+    std::iter::once("key").chain(chosen).filter_map(|written| KeyRule::parse(written).ok()).collect()
 }
 
-fn whole_text(item: &Item) -> Option<String> {
-    let words: Vec<_> = item.text.as_deref()?.split_whitespace().collect();
-    (!words.is_empty()).then(|| format!("text={}", words.join(" ").to_lowercase()))
+/// The exact keys of an item, apart from its text.
+pub(super) fn of(item: &Item, rules: &[KeyRule<'_>]) -> Vec<String> {
+    rules.iter().filter_map(|rule| rule.of(item)).collect()
+}
+
+/// The key that the whole text of an item is.
+pub(super) fn of_text(text: &str) -> String {
+    format!("text={}", text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase())
 }
 
 #[cfg(test)]
@@ -70,25 +74,28 @@ mod tests {
         serde_json::from_str::<crate::item::Listed>(json).unwrap().item
     }
 
+    fn keys(item: &Item, kind: &str) -> Vec<String> {
+        of(item, &rules(kind, None))
+    }
+
     #[test]
     fn the_kind_decides_which_fields_count() {
         let page = item(r#"{"id":"a","url":"https://x/y","fen":"8/8"}"#);
-        assert_eq!(of(&page, "wiki", None), ["url=https://x/y"]);
-        assert_eq!(of(&page, "games", None), ["fen=8/8"]);
-        assert!(of(&page, "slack", None).is_empty());
+        assert_eq!(keys(&page, "wiki"), ["url=https://x/y"]);
+        assert_eq!(keys(&page, "games"), ["fen=8/8"]);
+        assert!(keys(&page, "slack").is_empty());
     }
 
     #[test]
     fn several_fields_count_together_or_not_at_all() {
         let section = item(r#"{"id":"a","book":"Dvoretsky","section":"4.2"}"#);
-        assert_eq!(of(&section, "books", None), ["book+section=Dvoretsky\u{1f}4.2"]);
-        assert!(of(&item(r#"{"id":"a","book":"Dvoretsky"}"#), "books", None).is_empty());
+        assert_eq!(keys(&section, "books"), ["book+section=Dvoretsky\u{1f}4.2"]);
+        assert!(keys(&item(r#"{"id":"a","book":"Dvoretsky"}"#), "books").is_empty());
     }
 
     #[test]
     fn the_whole_text_is_a_key_whatever_its_spacing() {
-        let a = item(r#"{"id":"a","text":"Weekly  notes\n"}"#);
-        let b = item(r#"{"id":"b","text":"weekly notes"}"#);
-        assert_eq!(of(&a, "slack", None), of(&b, "slack", None));
+        assert_eq!(of_text("Weekly  notes\n"), "text=weekly notes");
+        assert_eq!(of_text("weekly notes"), "text=weekly notes");
     }
 }

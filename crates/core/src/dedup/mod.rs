@@ -17,12 +17,13 @@
 pub mod keys;
 mod near;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::item::Item;
 use crate::ledger::Sameness;
-use crate::similarity::Profile;
+use crate::similarity::{Profile, Words, same_words};
 use keys::KeyRule;
 use near::Survivors;
 
@@ -75,6 +76,7 @@ impl DedupSpec {
 pub(crate) struct Visited<'a> {
     pub(crate) item: &'a Item,
     pub(crate) kind: &'a str,
+    pub(crate) words: &'a Words,
 }
 
 /// For each visited item (best first), the earlier one that it was collapsed into and why; nothing for survivors.
@@ -83,25 +85,68 @@ pub(crate) fn collapse(
     threshold: f64,
     spec: &DedupSpec,
 ) -> Vec<Option<(usize, Sameness)>> {
-    let profiles: Vec<_> = visited.iter().map(|visited| Profile::of(visited.item)).collect();
+    let profiles: Vec<_> = visited.iter().map(|visited| Profile::new(visited.item, visited.words)).collect();
     let mut survivors = Survivors::new(&profiles, threshold, spec.by);
-    let mut holders = rustc_hash::FxHashMap::default();
+    let mut holders = Holders::new(visited, spec);
     let mut fates = Vec::with_capacity(visited.len());
-    for (index, visited) in visited.iter().enumerate() {
-        let keys = keys::of(visited.item, visited.kind, spec.keys.as_deref());
-        let by_key = keys.iter().find_map(|key| holders.get(key).map(|&survivor| (survivor, key.clone())));
-        let fate =
-            by_key.map(|(survivor, key)| (survivor, Sameness::Key { key })).or_else(|| survivors.find(index));
-        let holder = fate.as_ref().map_or(index, |(survivor, _)| *survivor);
-        for key in keys {
-            holders.entry(key).or_insert(holder);
-        }
+    for index in 0..visited.len() {
+        let keys = holders.keys(index);
+        let fate = holders.find(index, &keys).or_else(|| survivors.find(index));
+        holders.add(index, keys, fate.as_ref().map_or(index, |(survivor, _)| *survivor));
         if fate.is_none() {
             survivors.add(index);
         }
         fates.push(fate);
     }
     fates
+}
+
+/// Who has which exact key.
+struct Holders<'a> {
+    visited: &'a [Visited<'a>],
+    fields: Option<&'a [String]>,
+    rules: FxHashMap<&'a str, Vec<KeyRule<'a>>>,
+    by_key: FxHashMap<String, usize>,
+    /// For the hash of a text, the survivor that holds it, and an item that has it.
+    by_text: FxHashMap<u64, (usize, usize)>,
+}
+
+impl<'a> Holders<'a> {
+    fn new(visited: &'a [Visited<'a>], spec: &'a DedupSpec) -> Self {
+        let (rules, by_key, by_text) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+        Self { visited, fields: spec.keys.as_deref(), rules, by_key, by_text }
+    }
+
+    fn keys(&mut self, index: usize) -> Vec<String> {
+        let Visited { item, kind, .. } = self.visited[index];
+        let fields = self.fields;
+        keys::of(item, self.rules.entry(kind).or_insert_with(|| keys::rules(kind, fields)))
+    }
+
+    /// The survivor that holds a key of this item. The text is the last of its keys, and is looked at in full only where the hash of all
+    /// its words is known.
+    fn find(&self, index: usize, keys: &[String]) -> Option<(usize, Sameness)> {
+        let by_key =
+            keys.iter().find_map(|key| self.by_key.get(key).map(|&survivor| (survivor, key.clone())));
+        let by_text = || {
+            let own = &self.visited[index];
+            let (survivor, other) = *self.by_text.get(&own.words.sequence()?)?;
+            let text = own.item.text.as_deref()?;
+            let same = same_words(text, self.visited[other].item.text.as_deref()?);
+            same.then(|| (survivor, keys::of_text(text)))
+        };
+        by_key.or_else(by_text).map(|(survivor, key)| (survivor, Sameness::Key { key }))
+    }
+
+    /// Gives the keys of this item to a survivor, except those that one has already.
+    fn add(&mut self, index: usize, keys: Vec<String>, survivor: usize) {
+        for key in keys {
+            self.by_key.entry(key).or_insert(survivor);
+        }
+        if let Some(sequence) = self.visited[index].words.sequence() {
+            self.by_text.entry(sequence).or_insert((survivor, index));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -113,7 +158,10 @@ mod tests {
     }
 
     fn fates(items: &[Item], threshold: f64, spec: &DedupSpec) -> Vec<Option<usize>> {
-        let visited: Vec<_> = items.iter().map(|item| Visited { item, kind: "wiki" }).collect();
+        let words: Vec<_> =
+            items.iter().map(|item| Words::of(item.text.as_deref().unwrap_or_default())).collect();
+        let visited = items.iter().zip(&words);
+        let visited: Vec<_> = visited.map(|(item, words)| Visited { item, kind: "wiki", words }).collect();
         collapse(&visited, threshold, spec)
             .into_iter()
             .map(|fate| fate.map(|(survivor, _)| survivor))

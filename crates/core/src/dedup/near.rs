@@ -15,7 +15,7 @@ pub(super) struct Survivors<'a> {
     profiles: &'a [Profile<'a>],
     threshold: f64,
     likeness: Likeness,
-    frequency: FxHashMap<u64, u32>,
+    prefixes: Vec<Vec<u64>>,
     /// For each word, the survivors that have it in their prefix, in order.
     by_word: FxHashMap<u64, Vec<usize>>,
     /// The survivors that have a vector, in order.
@@ -24,33 +24,22 @@ pub(super) struct Survivors<'a> {
 
 impl<'a> Survivors<'a> {
     pub(super) fn new(profiles: &'a [Profile<'a>], threshold: f64, likeness: Likeness) -> Self {
-        let mut frequency = FxHashMap::default();
-        for hash in profiles.iter().flat_map(|profile| profile.words.hashes()) {
-            *frequency.entry(*hash).or_insert(0) += 1;
-        }
+        let frequencies = Frequencies::of(profiles);
+        let prefixes =
+            profiles.iter().map(|profile| frequencies.prefix(profile.words.hashes(), threshold)).collect();
         Self {
             profiles,
             threshold,
             likeness,
-            frequency,
+            prefixes,
             by_word: FxHashMap::default(),
             with_vector: Vec::new(),
         }
     }
 
-    /// The first words of an item, rarest first.
-    fn prefix(&self, index: usize) -> Vec<u64> {
-        let mut hashes = self.profiles[index].words.hashes().to_vec();
-        hashes.sort_unstable_by_key(|hash| (self.frequency[hash], *hash));
-        // The margin keeps rounding from shortening the prefix; a longer one is only slower.
-        let needed = (self.threshold * hashes.len() as f64 - 1e-9).ceil() as usize;
-        hashes.truncate((hashes.len() + 1).saturating_sub(needed));
-        hashes
-    }
-
     pub(super) fn add(&mut self, index: usize) {
-        for hash in self.prefix(index) {
-            self.by_word.entry(hash).or_default().push(index);
+        for word in &self.prefixes[index] {
+            self.by_word.entry(*word).or_default().push(index);
         }
         if self.profiles[index].vector.is_some() {
             self.with_vector.push(index);
@@ -76,8 +65,9 @@ impl<'a> Survivors<'a> {
 
     fn find_by_words(&self, index: usize) -> Option<(usize, Sameness)> {
         let profile = &self.profiles[index];
+        let prefix = self.prefixes[index].iter();
         let mut candidates: Vec<usize> =
-            self.prefix(index).iter().filter_map(|hash| self.by_word.get(hash)).flatten().copied().collect();
+            prefix.filter_map(|word| self.by_word.get(word)).flatten().copied().collect();
         candidates.sort_unstable();
         candidates.dedup();
         candidates.into_iter().find_map(|survivor| {
@@ -85,9 +75,47 @@ impl<'a> Survivors<'a> {
             if self.likeness == Likeness::Cosine && profile.cosine(other).is_some() {
                 return None;
             }
+            if profile.words.most(&other.words) < self.threshold {
+                return None;
+            }
             let similarity = profile.words.jaccard(&other.words);
             (similarity >= self.threshold).then_some((survivor, Sameness::Jaccard { similarity }))
         })
+    }
+}
+
+/// Into how many counters words are thrown.
+const COUNTERS: usize = 4096;
+
+/// How many items have a word, or more: several words may share a counter. Any fixed order of words gives right prefixes, so that a
+/// rough count is as good as an exact one.
+struct Frequencies([u16; COUNTERS]);
+
+impl Frequencies {
+    fn of(profiles: &[Profile<'_>]) -> Self {
+        let mut counters = [0_u16; COUNTERS];
+        for hash in profiles.iter().flat_map(|profile| profile.words.hashes()) {
+            let counter = &mut counters[*hash as usize % COUNTERS];
+            *counter = counter.saturating_add(1);
+        }
+        Self(counters)
+    }
+
+    /// The first words of an item, rarest first, less those that no other item has.
+    ///
+    /// A word is its frequency and, below, as much of its hash as there is room for.
+    fn prefix(&self, hashes: &[u64], threshold: f64) -> Vec<u64> {
+        let ranked = |hash: &u64| u64::from(self.0[*hash as usize % COUNTERS]) << 48 | hash >> 16;
+        let mut words: Vec<u64> = hashes.iter().map(ranked).collect();
+        // The margin keeps rounding from shortening the prefix; a longer one is only slower.
+        let needed = (threshold * words.len() as f64 - 1e-9).ceil() as usize;
+        let length = (words.len() + 1).saturating_sub(needed);
+        if length < words.len() {
+            words.select_nth_unstable(length);
+            words.truncate(length);
+        }
+        words.retain(|word| word >> 48 > 1);
+        words
     }
 }
 

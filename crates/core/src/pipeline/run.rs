@@ -17,6 +17,7 @@ use crate::item::Item;
 use crate::ledger::{Contribution, Ledger, Rule, Step};
 use crate::leg::LegState;
 use crate::rerank::Verdict;
+use crate::similarity::WordsBySlot;
 use crate::status::{LegStatus, Status};
 use crate::time::Moment;
 
@@ -46,6 +47,7 @@ pub(super) struct Running<'a> {
     /// Borrowed until a stage changes them.
     pub(super) candidates: Cow<'a, Candidates<String>>,
     pub(super) items: Cow<'a, [Item]>,
+    pub(super) words: WordsBySlot,
     /// The sources' lists, where they were merged.
     pub(super) unmerged: Option<Unmerged>,
     /// What the stages before fusion did to an item.
@@ -92,6 +94,7 @@ impl<'a> Running<'a> {
             verdict: search.verdict.as_ref(),
             candidates: Cow::Borrowed(&search.candidates),
             items: Cow::Borrowed(&search.items),
+            words: WordsBySlot::new(search.items.len()),
             unmerged: None,
             before: FxHashMap::default(),
             alternates: FxHashMap::default(),
@@ -124,6 +127,7 @@ impl<'a> Running<'a> {
         let documents = aggregate::documents(&self.candidates, &self.items, method);
         let before = self.candidates.len();
         self.candidates = Cow::Owned(documents.candidates);
+        self.words = WordsBySlot::new(documents.items.len());
         self.items = Cow::Owned(documents.items);
         for (slot, chunks) in (0..).zip(documents.chunks) {
             self.before.entry(slot).or_default().push(Step::Aggregate { method: method.as_str(), chunks });

@@ -52,14 +52,18 @@ impl Running<'_> {
         own.reweigh(|leg| if leg.source == source { leg.weight } else { 0.0 });
         let order: Vec<Slot> = self.pipeline.fusion.fuse(&own)?.hits().iter().map(|hit| hit.slot).collect();
         let kind = self.lists_of(source).next().map_or(source, |list| list.leg().kind());
-        let visited: Vec<_> =
-            order.iter().map(|&slot| Visited { item: &self.items[slot as usize], kind }).collect();
+        let visited: Vec<_> = order.iter().map(|&slot| self.visited(slot, kind)).collect();
         let fates = dedup::collapse(&visited, threshold, spec);
         let fates = order.iter().zip(fates).filter_map(|(&slot, fate)| {
             let (survivor, sameness) = fate?;
             Some((slot, (order[survivor], sameness)))
         });
         Ok(fates.collect())
+    }
+
+    fn visited<'a>(&'a self, slot: Slot, kind: &'a str) -> Visited<'a> {
+        let item = &self.items[slot as usize];
+        Visited { item, kind, words: self.words.of(slot, item) }
     }
 
     fn note_within(&mut self, source: &str, fates: Fates) {
@@ -88,12 +92,15 @@ impl Running<'_> {
         let Some((threshold, spec)) = self.threshold(|spec| spec.across) else {
             return;
         };
+        if self.is_settled(threshold, &spec) {
+            self.status.ran("collapse_across", self.rows.len(), self.rows.len());
+            return;
+        }
         let fates = {
             let kind = |row: &Row| self.primary_kind(fused, row.slot);
             let kinds: Vec<_> = self.rows.iter().map(kind).collect();
             let visited = self.rows.iter().zip(&kinds);
-            let visited: Vec<_> =
-                visited.map(|(row, kind)| Visited { item: &self.items[row.slot as usize], kind }).collect();
+            let visited: Vec<_> = visited.map(|(row, kind)| self.visited(row.slot, kind)).collect();
             dedup::collapse(&visited, threshold, &spec)
         };
         let before = self.rows.len();
@@ -115,6 +122,14 @@ impl Running<'_> {
         }
         self.rows = kept.into_iter().flatten().collect();
         self.status.ran("collapse_across", before, self.rows.len());
+    }
+
+    /// Whether nothing can be left to collapse: all items are of one source and one kind, which were set against each other before
+    /// fusion by the same keys, the same measure and no higher a threshold.
+    fn is_settled(&self, across: f64, spec: &DedupSpec) -> bool {
+        let mut legs = self.source_lists().iter().map(|list| (&list.leg().source, list.leg().kind()));
+        let first = legs.next();
+        spec.within.is_some_and(|within| within <= across) && legs.all(|leg| Some(leg) == first)
     }
 
     fn absorb(
@@ -233,8 +248,9 @@ impl Running<'_> {
         let wanted = page.map_or(before, |limit| spec.offset.saturating_add(limit)).min(before);
         let relevance = Unit::for_scores(self.unit, self.rows.iter().map(|row| row.score));
         let picks = {
+            let slots = self.rows.iter().map(|row| (row.slot, &self.items[row.slot as usize]));
             let profiles: Vec<_> =
-                self.rows.iter().map(|row| Profile::of(&self.items[row.slot as usize])).collect();
+                slots.map(|(slot, item)| Profile::new(item, self.words.of(slot, item))).collect();
             let units: Vec<_> = self.rows.iter().map(|row| relevance.of(row.score)).collect();
             diversify::choose(&units, &profiles, settings.lambda, wanted)
         };

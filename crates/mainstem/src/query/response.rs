@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::assemble::Chunks;
 use super::plan::Plan;
 use super::snippet::Snippet;
-use crate::words;
+use crate::words::Highlighter;
 
 /// One hit: a chunk of a document.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ pub struct SearchHit {
 }
 
 impl SearchHit {
-    fn new(hit: &Hit, chunk: &StoredChunk, query: &str) -> Self {
+    fn new(hit: &Hit, chunk: &StoredChunk, query: &Highlighter) -> Self {
         let document = &chunk.document;
         Self {
             id: hit.id.clone(),
@@ -65,7 +65,7 @@ impl SearchHit {
             heading: chunk.chunk.heading.clone(),
             url: document.url.clone(),
             label: document.label.clone(),
-            snippet: Snippet::of(&chunk.chunk.text, &words::highlights(&chunk.chunk.text, query)),
+            snippet: Snippet::of(&chunk.chunk.text, &query.highlights(&chunk.chunk.text)),
             text: chunk.chunk.text.clone(),
             created_at: document.created_at.clone(),
             metadata: document.metadata.clone(),
@@ -140,7 +140,7 @@ impl Response {
         why_not: Option<&String>,
         took: Duration,
     ) -> Self {
-        let query = plan.variants.join(" ");
+        let query = Highlighter::new(&plan.variants.join(" "));
         let hit = |hit: &Hit| Some(SearchHit::new(hit, chunk_of(hit, chunks)?, &query));
         let why_not = why_not.map(|id| {
             let (fate, why) = answer.fate(id);

@@ -27,7 +27,7 @@ mod query;
 mod segment;
 
 pub(crate) use analyzer::{CharacterTokenizer, WordTokenizer};
-pub use highlight::highlights;
+pub use highlight::{Highlighter, highlights};
 pub use query::{Phrase, QueryTerm, Scope, WordQuery, query_terms};
 
 use letters::{Kind, letters};

@@ -1,0 +1,212 @@
+//! The whole engine on ready texts and vectors: one side of the comparison with other systems.
+//!
+//! `benches/peers/engine/run` makes the data, runs this and the others on them, and prints a table. By itself:
+//!
+//! ```text
+//! cargo bench -p mainstem --bench engine -- ingest DATA STORE
+//! cargo bench -p mainstem --bench engine -- query DATA STORE
+//! cargo bench -p mainstem --bench engine -- parts DATA STORE
+//! ```
+//!
+//! Each prints one line of JSON; `parts` says where a search spends its time, in milliseconds. `cargo bench --bench engine` without arguments does nothing, so that all benchmarks can be run at once.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use indexmap::IndexMap;
+use mainstem::query::{Engine, Request, Response, Settings};
+use mainstem::store::EmbeddedStore;
+use mainstem_core::contract::{Change, Channel, Ctx, Filter, ModelCard, Retrieval, Store};
+use mainstem_core::time::Moment;
+use mainstem_core::{Chunk, Document, Failure};
+use serde_json::{Map, Value, json};
+
+const DIM: usize = 384;
+/// Documents of one write; each write is on the disk and searchable when it returns.
+const BATCH: usize = 10_000;
+const WARM: usize = 20;
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+fn main() -> Outcome<()> {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["ingest", data, store] => ingest(Path::new(data), Path::new(store)),
+        ["query", data, store] => query(Path::new(data), Path::new(store)),
+        ["parts", data, store] => parts(Path::new(data), Path::new(store)),
+        _ => {
+            println!("usage: engine ingest|query|parts DATA STORE; see benches/peers/engine");
+            Ok(())
+        }
+    }
+}
+
+fn ingest(data: &Path, folder: &Path) -> Outcome<()> {
+    let texts = fs::read_to_string(data.join("texts.txt"))?;
+    let texts: Vec<&str> = texts.lines().collect();
+    let vectors = floats(&data.join("vectors.f32"))?;
+    let groups = fs::read(data.join("groups.u8"))?;
+    let start = Instant::now();
+    let store = EmbeddedStore::init(folder)?;
+    store.set_model(&ModelCard { name: "bench".into(), dim: DIM, max_tokens: 256 })?;
+    store.set_source("bench", "text")?;
+    let document = |row: usize| document(row, texts[row], &vectors[row * DIM..][..DIM], groups[row]);
+    for first in (0..texts.len()).step_by(BATCH) {
+        let last = texts.len().min(first + BATCH);
+        let changes: Vec<_> = (first..last).map(|row| Change::Put(document(row))).collect();
+        store.write(&changes)?;
+    }
+    drop(store);
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{}", json!({ "seconds": seconds, "chunks": texts.len() }));
+    Ok(())
+}
+
+fn document(row: usize, text: &str, vector: &[f32], group: u8) -> Document {
+    let vector = Some(vector.to_vec());
+    let chunk = Chunk { span: 0..text.len(), text: text.to_owned(), vector, ..Chunk::default() };
+    Document {
+        source: "bench".into(),
+        id: row.to_string(),
+        text: text.to_owned(),
+        metadata: Map::from_iter([("group".to_owned(), Value::from(group.to_string()))]),
+        chunks: vec![chunk],
+        ..Document::default()
+    }
+}
+
+fn query(data: &Path, folder: &Path) -> Outcome<()> {
+    let texts = fs::read_to_string(data.join("queries.txt"))?;
+    let vectors = floats(&data.join("query_vectors.f32"))?;
+    let exact = numbers(&data.join("exact.u32"))?;
+    let groups = fs::read(data.join("groups.u8"))?;
+    let asked: Vec<_> = texts.lines().zip(vectors.chunks_exact(DIM)).collect();
+    let start = Instant::now();
+    let store = EmbeddedStore::open_read_only(folder)?;
+    let engine = Engine::new(Arc::new(store), None, Settings::default());
+    let opened = milliseconds(start);
+    engine.search(&hybrid(asked[0])).map_err(said)?;
+    let first = milliseconds(start);
+
+    let hybrids = times(&engine, asked.iter().map(|asked| hybrid(*asked)), |_, _| ())?;
+    let only =
+        |channel| move |asked: &(&str, &[f32])| Request { channels: Some(vec![channel]), ..hybrid(*asked) };
+    let mut found = 0;
+    let dense = times(&engine, asked.iter().map(only(Channel::Dense)), |at, response| {
+        found +=
+            exact[at * 10..][..10].iter().filter(|id| row_numbers(response).any(|row| row == **id)).count();
+    })?;
+    let words = times(&engine, asked.iter().map(only(Channel::Lexical)), |_, _| ())?;
+    let mut strays = 0;
+    let filtered = times(&engine, asked.iter().enumerate().map(filtered), |at, response| {
+        strays += row_numbers(response).filter(|row| usize::from(groups[*row as usize]) != at % 100).count();
+    })?;
+    println!(
+        "{}",
+        json!({
+            "open_ms": opened, "first_ms": first, "hybrid_ms": hybrids, "dense_ms": dense, "words_ms": words,
+            "filtered_ms": filtered, "recall": found as f64 / (10 * asked.len()) as f64, "strays": strays, "memory": memory(),
+        })
+    );
+    Ok(())
+}
+
+/// What the store does for a search, part by part, on one thread: the median of each.
+fn parts(data: &Path, folder: &Path) -> Outcome<()> {
+    let texts = fs::read_to_string(data.join("queries.txt"))?;
+    let vectors = floats(&data.join("query_vectors.f32"))?;
+    let store = EmbeddedStore::open_read_only(folder)?;
+    let ctx = Ctx::unhurried(Moment::now());
+    let filter = Filter::default();
+    let mut taken: IndexMap<&str, Vec<f64>> = IndexMap::new();
+    let mut timed = |name, start: Instant| taken.entry(name).or_default().push(milliseconds(start));
+    for (text, vector) in texts.lines().zip(vectors.chunks_exact(DIM)) {
+        let start = Instant::now();
+        let view = store.view().map_err(said)?;
+        timed("view", start);
+        let start = Instant::now();
+        view.sources().map_err(said)?;
+        timed("sources", start);
+        for channel in [Channel::Dense, Channel::Lexical] {
+            let start = Instant::now();
+            let retrieval = Retrieval { channel, text, vector: Some(vector), filter: &filter, limit: 100 };
+            let found = view.retrieve(&retrieval, &ctx).map_err(said)?;
+            timed(channel.as_str(), start);
+            let ids: Vec<_> = found.iter().flat_map(|of| &of.found).map(|found| found.chunk).collect();
+            let start = Instant::now();
+            black_box(view.fetch(&ids).map_err(said)?);
+            timed("fetch of 100", start);
+        }
+    }
+    let median = |mut times: Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    let medians: IndexMap<_, _> = taken.into_iter().map(|(name, times)| (name, median(times))).collect();
+    println!("{}", json!(medians));
+    Ok(())
+}
+
+fn said(failure: Failure) -> String {
+    failure.to_string()
+}
+
+fn hybrid((text, vector): (&str, &[f32])) -> Request {
+    Request { vector: Some(vector.to_vec()), ..Request::new(text) }
+}
+
+fn filtered((at, asked): (usize, &(&str, &[f32]))) -> Request {
+    let mut request = hybrid(*asked);
+    request.filter.metadata = vec![("group".into(), (at % 100).to_string())];
+    request
+}
+
+/// Runs the first requests to get warm, then all of them, one after another.
+fn times(
+    engine: &Engine,
+    requests: impl Iterator<Item = Request>,
+    mut look: impl FnMut(usize, &Response),
+) -> Outcome<Vec<f64>> {
+    let requests: Vec<_> = requests.collect();
+    for request in requests.iter().take(WARM) {
+        engine.search(request).map_err(said)?;
+    }
+    let mut times = Vec::with_capacity(requests.len());
+    for (at, request) in requests.iter().enumerate() {
+        let start = Instant::now();
+        let response = black_box(engine.search(request).map_err(said)?);
+        times.push(milliseconds(start));
+        look(at, &response);
+    }
+    Ok(times)
+}
+
+/// Which rows of the data were found.
+fn row_numbers(response: &Response) -> impl Iterator<Item = u32> {
+    response.hits.iter().filter_map(|hit| hit.document.parse().ok())
+}
+
+/// Kilobytes in memory: all of them, and those that are not pages of files.
+fn memory() -> Value {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kilobytes = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    };
+    json!({ "all": kilobytes("VmRSS"), "own": kilobytes("RssAnon") })
+}
+
+fn floats(path: &Path) -> Outcome<Vec<f32>> {
+    Ok(fs::read(path)?.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+}
+
+fn numbers(path: &Path) -> Outcome<Vec<u32>> {
+    Ok(fs::read(path)?.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect())
+}
+
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
