@@ -137,8 +137,9 @@ impl Client {
 
     /// What the service said, short, on one line and without the key.
     fn reason(&self, body: &[u8]) -> String {
-        let said = String::from_utf8_lossy(&body[..body.len().min(4 * LONGEST_REASON)]);
-        let said = match self.key.as_deref().filter(|key| !key.is_empty()) {
+        // The key goes before anything is cut, so that no part of it stays.
+        let said = String::from_utf8_lossy(body);
+        let said = match &self.key {
             Some(key) => said.replace(key, "…"),
             None => said.into_owned(),
         };
@@ -149,6 +150,7 @@ impl Client {
     /// An answer that cannot be used.
     pub(super) fn nonsense(&self, what: &str) -> Trouble {
         let hint = "check that `shape`, `model` and `dim` are those of the service";
+        let what = self.reason(what.as_bytes());
         trouble(format!("`{}` gave an answer that cannot be used: {what}", self.url), hint, None)
     }
 
