@@ -159,7 +159,7 @@ fn answer(mut stream: TcpStream, log: &Mutex<Vec<String>>) {
         question["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
     log.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
     let count = |text: &str, letter: char| 1 + text.matches(letter).count();
-    let data: Vec<_> = texts.iter().enumerate().map(|(index, text)| {
+    let data = texts.iter().enumerate().map(|(index, text)| {
         json!({"index": index, "embedding": [count(text, 'a'), count(text, 'b'), count(text, 'c')]})
     });
     let body = json!({"data": data.collect::<Vec<_>>()}).to_string();

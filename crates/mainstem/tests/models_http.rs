@@ -274,7 +274,8 @@ fn one_long_text_costs_its_batch_a_few_calls_only() {
 #[test]
 fn a_service_that_cannot_cut_is_sent_less() {
     let long = || Reply::Text(400, "maximum context length exceeded");
-    let (url, asked) = serve(vec![long(), long(), good()]);
+    let as_llama_says = Reply::Text(500, "input (9 tokens) is too large to process");
+    let (url, asked) = serve(vec![as_llama_says, long(), good()]);
     let small = HttpSettings { max_tokens: 4, ..settings(Shape::OpenAi, url) };
     assert_eq!(embed(&small, &["äöü äöü äöü"]).unwrap(), [(UNIT.to_vec(), true)]);
     let sent: Vec<_> = asked.try_iter().map(|asked| asked.body["input"][0].clone()).collect();

@@ -107,6 +107,12 @@ impl Client {
         let asked = header.and_then(|value| retry::retry_after(value, Timestamp::now()));
         match status {
             200..=299 => Try::Answer(body),
+            // llama.cpp calls a text that is too long its own fault; it would be so the next time as well.
+            500 if String::from_utf8_lossy(&body).contains("too large to process") => Try::Refused(trouble(
+                format!("`{}` answered {status}: {}", self.url, self.reason(&body)),
+                "let the service take longer texts, or `max_tokens` be what it takes",
+                Some(413),
+            )),
             408 | 429 | 500.. => {
                 let reason = Some(self.reason(&body)).filter(|reason| !reason.is_empty());
                 let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
