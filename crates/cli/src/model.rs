@@ -75,7 +75,7 @@ struct AddArgs {
     #[arg(long)]
     url: String,
 
-    /// Interface of the service; llama.cpp, vLLM and many others speak that of OpenAI
+    /// Interface of the service; llama.cpp, vLLM and many others speak `openai`
     #[arg(long, value_name = "SHAPE", default_value = "openai", value_parser = ["openai", "tei", "cohere", "ollama"])]
     shape: String,
 

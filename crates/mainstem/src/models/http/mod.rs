@@ -61,15 +61,13 @@ impl HttpEmbedder {
         match self.ask(texts, false, ctx) {
             Ok(vectors) => Ok(vectors.into_iter().map(|vector| Embedded { vector, cut: false }).collect()),
             Err(trouble) if !trouble.may_be_length() || !self.may_be_cut(texts) => Err(trouble.into_error()),
-            Err(trouble) => match texts {
-                [text] => self.embed_cut(text, trouble, ctx),
-                _ => {
-                    let (first, second) = texts.split_at(texts.len() / 2);
-                    let mut embedded = self.embed_batch(first, ctx)?;
-                    embedded.extend(self.embed_batch(second, ctx)?);
-                    Ok(embedded)
-                }
-            },
+            Err(trouble) if texts.len() == 1 => self.embed_cut(texts[0], trouble, ctx),
+            Err(_) => {
+                let (first, second) = texts.split_at(texts.len() / 2);
+                let mut embedded = self.embed_batch(first, ctx)?;
+                embedded.extend(self.embed_batch(second, ctx)?);
+                Ok(embedded)
+            }
         }
     }
 
@@ -87,7 +85,8 @@ impl HttpEmbedder {
         }
         let mut start = text;
         while start.len() > self.card.max_tokens {
-            start = &start[..start.floor_char_boundary(start.len() / 2)];
+            let half = (0..=start.len() / 2).rev().find(|end| start.is_char_boundary(*end));
+            start = &start[..half.unwrap_or(0)];
             match self.ask(&[start], false, ctx) {
                 Ok(vectors) => return Ok(cut(vectors)),
                 Err(trouble) if trouble.may_be_length() => {}
