@@ -110,7 +110,8 @@ def serve(path):
     params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     params.n_parallel = 1
     params.n_ctx = params.n_batch = params.n_ubatch = POSITIONS
-    params.cpuparams.n_threads = 2
+    # Threads that wait for each other turn slow where the machine is busy with other tests.
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)
     sys.stdin.read()

@@ -38,5 +38,5 @@ pub(crate) fn search(folder: &Folder, query: &str) -> Value {
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
     let whole = |found: &Value| found["status"]["partial"] == false;
-    (0..20).map(|_| ask()).find(whole).unwrap_or_else(|| panic!("late twenty times: {:#}", ask()))
+    (0..50).map(|_| ask()).find(whole).unwrap_or_else(|| panic!("late fifty times: {:#}", ask()))
 }
