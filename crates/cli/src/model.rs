@@ -1,4 +1,4 @@
-//! `mainstem model`: the models that run on this machine.
+//! `mainstem model`: the models that run on this machine, and those behind HTTP.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -9,13 +9,15 @@ use clap::{Args, Subcommand};
 use mainstem::models::cache::State;
 use mainstem::models::known::{self, Known};
 use mainstem::models::pull::{Progress, Pulled, Sources, pull};
-use mainstem::models::{Cache, minilm};
+use mainstem::models::{Cache, HttpEmbedder, HttpSettings, Shape, minilm};
+use mainstem_core::contract::{Ctx, Embedder as _};
+use mainstem_core::time::Moment;
 use serde::Serialize;
 
 use crate::failure::{Failure, Problem};
 use crate::output;
 
-/// Pull and list the models that run on this machine.
+/// Get the models that run on this machine, name those behind HTTP, list both.
 #[derive(Args, Debug)]
 pub(crate) struct ModelArgs {
     #[command(subcommand)]
@@ -26,7 +28,11 @@ pub(crate) struct ModelArgs {
 enum ModelCommand {
     /// Bring a model into the cache, checked by SHA-256
     Pull(PullArgs),
-    /// List the known models, and which are in the cache
+    /// Name a model behind HTTP: OpenAI-compatible, TEI, Cohere, Ollama
+    Add(AddArgs),
+    /// Forget a model behind HTTP
+    Remove(RemoveArgs),
+    /// List the known models, which of them are in the cache, and those behind HTTP
     List(ListArgs),
 }
 
@@ -53,6 +59,54 @@ struct PullArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  mainstem model add nomic-embed-text --shape ollama --url http://127.0.0.1:11434
+  mainstem model add text-embedding-3-small --url https://api.openai.com --key-env OPENAI_API_KEY
+  mainstem ingest docs --source wiki --model nomic-embed-text
+
+The service is asked for one vector, to see that it answers and how long its vectors are. The list is kept in the folder of
+models, the key is not: it is read from the environment whenever it is needed.")]
+struct AddArgs {
+    /// Name of the model, as the service knows it
+    name: String,
+
+    /// Base URL of the service
+    #[arg(long)]
+    url: String,
+
+    /// Interface of the service; llama.cpp, vLLM and many others speak `openai`
+    #[arg(long, value_name = "SHAPE", default_value = "openai", value_parser = ["openai", "tei", "cohere", "ollama"])]
+    shape: String,
+
+    /// Environment variable that holds the key
+    #[arg(long, value_name = "VARIABLE")]
+    key_env: Option<String>,
+
+    /// Tokens that the model reads
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<usize>,
+
+    /// Texts in one call
+    #[arg(long, value_name = "N")]
+    batch: Option<usize>,
+
+    /// Seconds that one call may take
+    #[arg(long, value_name = "S")]
+    timeout: Option<f64>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args, Debug)]
+struct RemoveArgs {
+    /// Name of the model
+    name: String,
+}
+
+#[derive(Args, Debug)]
 struct ListArgs {
     /// Check the SHA-256 of every file, not only its length
     #[arg(long)]
@@ -63,27 +117,35 @@ struct ListArgs {
     json: bool,
 }
 
+/// A model, as it is listed.
 #[derive(Serialize)]
 struct Row {
-    name: &'static str,
-    dim: usize,
+    name: String,
+    dim: Option<usize>,
     max_tokens: usize,
-    state: State,
-    bytes: u64,
+    /// What the cache has of it; `http` for a service.
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    /// The folder, or the URL.
     path: String,
 }
 
 impl Row {
     fn new(cache: &Cache, model: &Known, state: State) -> Self {
+        let state = match state {
+            State::Present => "present",
+            State::Absent => "absent",
+            State::Damaged => "damaged",
+        };
         let path = cache.folder(model).display().to_string();
-        Self {
-            name: model.name,
-            dim: model.dim,
-            max_tokens: model.max_tokens,
-            state,
-            bytes: model.size(),
-            path,
-        }
+        let (name, bytes) = (model.name.to_owned(), Some(model.size()));
+        Self { name, dim: Some(model.dim), max_tokens: model.max_tokens, state, bytes, path }
+    }
+
+    fn service(settings: HttpSettings) -> Self {
+        let HttpSettings { model, dim, max_tokens, url, .. } = settings;
+        Self { name: model, dim, max_tokens, state: "http", bytes: None, path: url }
     }
 }
 
@@ -91,6 +153,8 @@ impl Row {
 pub(crate) fn run(args: &ModelArgs) -> Result<ExitCode, Failure> {
     match &args.command {
         ModelCommand::Pull(args) => run_pull(args),
+        ModelCommand::Add(args) => run_add(args),
+        ModelCommand::Remove(args) => run_remove(args),
         ModelCommand::List(args) => run_list(args),
     }
 }
@@ -112,16 +176,68 @@ fn run_pull(args: &PullArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+impl AddArgs {
+    fn settings(&self) -> Result<HttpSettings, Failure> {
+        let taken = known::ALL.iter().any(|model| model.name == self.name);
+        if taken {
+            let message =
+                format!("expected another name, received `{}`, which is a model that runs here", self.name);
+            return Err(Box::new(Problem::argument(message, "`mainstem model pull` gets it")));
+        }
+        let shape = Shape::parse(&self.shape).map_err(failed)?;
+        let mut settings = HttpSettings::new(shape, &self.url, &self.name);
+        settings.key_env.clone_from(&self.key_env);
+        settings.max_tokens = self.max_tokens.unwrap_or(settings.max_tokens);
+        settings.batch = self.batch.unwrap_or(settings.batch);
+        settings.timeout = self.timeout.unwrap_or(settings.timeout);
+        Ok(settings)
+    }
+}
+
+fn run_add(args: &AddArgs) -> Result<ExitCode, Failure> {
+    let mut settings = args.settings()?;
+    let ctx = Ctx::unhurried(Moment::now());
+    settings.dim = Some(HttpEmbedder::connect(&settings, &ctx).map_err(failed)?.card().dim);
+    let cache = Cache::standard().map_err(failed)?;
+    let replaced = cache.add_service(settings.clone()).map_err(failed)?;
+    let done = if replaced { "changed" } else { "added" };
+    let row = Row::service(settings);
+    let dim = row.dim.unwrap_or_default();
+    output::note(&format!(
+        "{done} `{}`, with vectors of {dim} numbers; use it with `ingest --model`",
+        row.name
+    ));
+    let text = if args.json { json(&row)? } else { row.path + "\n" };
+    output::write(None, &text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_remove(args: &RemoveArgs) -> Result<ExitCode, Failure> {
+    let cache = Cache::standard().map_err(failed)?;
+    if cache.remove_service(&args.name).map_err(failed)? {
+        output::note(&format!(
+            "removed `{}`; stores that it embedded are searched by words alone",
+            args.name
+        ));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let message = format!("expected a model behind HTTP, received `{}`", args.name);
+    Err(Box::new(Problem::argument(message, "`mainstem model list` has their names")))
+}
+
 fn run_list(args: &ListArgs) -> Result<ExitCode, Failure> {
     let cache = Cache::standard().map_err(failed)?;
     let mut rows = Vec::new();
+    let mut complete = true;
     for model in known::ALL {
         let state = if args.check { cache.verify(model).map_err(failed)? } else { cache.state(model) };
+        complete &= state == State::Present;
         rows.push(Row::new(&cache, model, state));
     }
+    rows.extend(cache.services().map_err(failed)?.into_iter().map(Row::service));
     let text = if args.json { json(&rows)? } else { table(&rows) };
     output::write(None, &text)?;
-    if rows.iter().any(|row| row.state != State::Present) {
+    if !complete {
         output::note("`mainstem model pull NAME` gets a model; without one, search runs on words alone");
     }
     Ok(ExitCode::SUCCESS)
@@ -136,16 +252,15 @@ fn json(value: &impl Serialize) -> Result<String, Problem> {
 }
 
 fn table(rows: &[Row]) -> String {
-    let mut out =
-        format!("{:<20} {:>5} {:>10}  {:<8} {:>8}  path\n", "name", "dim", "max tokens", "state", "size");
+    let longest = rows.iter().map(|row| row.name.chars().count()).fold(20, usize::max);
+    let mut out = format!(
+        "{:<longest$} {:>5} {:>10}  {:<8} {:>8}  path\n",
+        "name", "dim", "max tokens", "state", "size"
+    );
     for Row { name, dim, max_tokens, state, bytes, path } in rows {
-        let state = match state {
-            State::Present => "present",
-            State::Absent => "absent",
-            State::Damaged => "damaged",
-        };
-        let size = format!("{} MiB", bytes >> 20);
-        let _ = writeln!(out, "{name:<20} {dim:>5} {max_tokens:>10}  {state:<8} {size:>8}  {path}");
+        let size = bytes.map_or_else(|| "-".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
+        let dim = dim.map_or_else(|| "-".to_owned(), |dim| dim.to_string());
+        let _ = writeln!(out, "{name:<longest$} {dim:>5} {max_tokens:>10}  {state:<8} {size:>8}  {path}");
     }
     out
 }

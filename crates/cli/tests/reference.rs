@@ -38,7 +38,7 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 15] = [
+    let commands: [&[&str]; 17] = [
         &[],
         &["demo"],
         &["init"],
@@ -51,6 +51,8 @@ fn command_line() {
         &["recency"],
         &["model"],
         &["model", "pull"],
+        &["model", "add"],
+        &["model", "remove"],
         &["model", "list"],
         &["reindex"],
         &["doctor"],

@@ -257,6 +257,81 @@ fn a_text_that_must_be_cut_says_so() {
 }
 
 #[test]
+fn one_long_text_costs_its_batch_a_few_calls_only() {
+    let vectors = |count| Reply::Json(200, json!(vec![[3.0, 4.0]; count]));
+    let long = || Reply::Text(413, "too many tokens");
+    // Eight texts, the last of them too long: four are well, then two, then one, and the last one alone.
+    let script = vec![long(), vectors(4), long(), vectors(2), long(), vectors(1), long(), vectors(1)];
+    let (url, asked) = serve(script);
+    let embedded = embed(&settings(Shape::Tei, url), &["a"; 8]).unwrap();
+    assert_eq!(embedded.iter().filter(|one| one.1).count(), 1);
+    assert!(embedded[7].1, "the last one");
+    let sizes: Vec<_> =
+        asked.try_iter().map(|asked| asked.body["inputs"].as_array().unwrap().len()).collect();
+    assert_eq!(sizes, [8, 4, 4, 2, 2, 1, 1, 1]);
+}
+
+#[test]
+fn a_service_that_cannot_cut_is_sent_less() {
+    let long = || Reply::Text(400, "maximum context length exceeded");
+    let as_llama_says = Reply::Text(500, "input (9 tokens) is too large to process");
+    let (url, asked) = serve(vec![as_llama_says, long(), good()]);
+    let small = HttpSettings { max_tokens: 4, ..settings(Shape::OpenAi, url) };
+    assert_eq!(embed(&small, &["äöü äöü äöü"]).unwrap(), [(UNIT.to_vec(), true)]);
+    let sent: Vec<_> = asked.try_iter().map(|asked| asked.body["input"][0].clone()).collect();
+    assert_eq!(sent, ["äöü äöü äöü", "äöü ä", "äö"], "cut between characters");
+
+    let (url, asked) = serve((0..9).map(|_| long()).collect());
+    let small = HttpSettings { max_tokens: 4, ..settings(Shape::OpenAi, url) };
+    assert!(embed(&small, &["abcdefgh", "ijklmnop"]).unwrap_err().contains("context length"));
+    assert_eq!(asked.try_iter().count(), 3, "both, the first, and half of it, which is no longer too long");
+}
+
+#[test]
+fn a_blank_text_is_sent_as_a_full_stop() {
+    let (url, asked) = serve(vec![openai(&[(0, vec![1.0, 0.0]), (1, vec![0.0, 1.0]), (2, vec![0.0, 1.0])])]);
+    assert_eq!(embed(&settings(Shape::OpenAi, url), &["a", "", " \n"]).unwrap().len(), 3);
+    assert_eq!(asked.recv().unwrap().body["input"], json!(["a", ".", "."]));
+    let (url, _asked) = serve(Vec::new());
+    assert_eq!(embed(&settings(Shape::OpenAi, url), &[]), Ok(Vec::new()), "nothing is asked for nothing");
+}
+
+#[test]
+fn vectors_without_a_number_are_in_order() {
+    let answer = r#"{"data":[{"embedding":[1,0]},{"embedding":[0,1]}]}"#;
+    let (url, _asked) = serve(vec![Reply::Text(200, answer)]);
+    let vectors = embed(&settings(Shape::OpenAi, url), &["a", "b"]).unwrap();
+    assert_eq!(vectors, [(vec![1.0, 0.0], false), (vec![0.0, 1.0], false)]);
+    let half = r#"{"data":[{"embedding":[1,0]},{"index":0,"embedding":[0,1]}]}"#;
+    let (url, _asked) = serve(vec![Reply::Text(200, half)]);
+    let error = embed(&settings(Shape::OpenAi, url), &["a", "b"]).unwrap_err();
+    assert!(error.contains("received one without a number"), "{error}");
+}
+
+#[test]
+fn a_wait_that_the_deadline_does_not_allow_is_not_begun() {
+    let (url, asked) = serve(vec![Reply::Header(429, "retry-after: 5"), good()]);
+    let embedder = HttpEmbedder::connect(&settings(Shape::OpenAi, url), &ctx()).unwrap();
+    let started = Instant::now();
+    let hurried = Ctx { deadline: Some(started + Duration::from_secs(2)), now: Moment::now() };
+    assert!(embedder.embed(&["a"], &hurried).unwrap_err().to_string().contains("429"));
+    assert!(started.elapsed() < Duration::from_secs(2), "it gives up at once");
+    assert_eq!(asked.try_iter().count(), 1);
+}
+
+#[test]
+fn cohere_is_told_what_a_vector_is_for() {
+    let vectors = || Reply::Json(200, json!({"embeddings": {"float": [[3.0, 4.0]]}}));
+    let (url, asked) = serve(vec![vectors(), vectors()]);
+    let documents = HttpEmbedder::connect(&settings(Shape::Cohere, url.clone()), &ctx()).unwrap();
+    documents.embed(&["a"], &ctx()).unwrap();
+    let queries = HttpEmbedder::connect(&settings(Shape::Cohere, url), &ctx()).unwrap().for_queries();
+    queries.embed(&["a"], &ctx()).unwrap();
+    let told: Vec<_> = asked.try_iter().map(|asked| asked.body["input_type"].clone()).collect();
+    assert_eq!(told, ["search_document", "search_query"]);
+}
+
+#[test]
 fn the_length_of_the_vectors_is_asked_for_when_it_is_not_given() {
     let (url, _asked) = serve(vec![openai(&[(0, vec![1.0, 2.0, 3.0])])]);
     let settings = HttpSettings { dim: None, ..settings(Shape::OpenAi, url) };
@@ -271,8 +346,19 @@ fn a_key_comes_from_the_environment_and_is_never_shown() {
         HttpSettings { key_env: Some("CARGO_PKG_NAME".into()), ..settings(Shape::OpenAi, url.clone()) };
     let error = embed(&keyed, &["a"]).unwrap_err();
     assert!(error.contains("bad key …!"), "{error}");
+    assert!(!error.contains(env!("CARGO_PKG_NAME")), "{error}");
     let head = asked.recv().unwrap().head.to_lowercase();
     assert!(head.contains(concat!("authorization: bearer ", env!("CARGO_PKG_NAME"))));
+
+    // Far behind, where a long refusal is cut, and in an answer that cannot be used.
+    let far = format!("{:1195}{}", "", env!("CARGO_PKG_NAME"));
+    let odd = json!({"data": env!("CARGO_PKG_NAME")});
+    for reply in [Reply::Json(400, json!(far)), Reply::Json(200, odd)] {
+        let (url, _asked) = serve(vec![reply]);
+        let keyed = HttpSettings { key_env: keyed.key_env.clone(), ..settings(Shape::OpenAi, url) };
+        let error = embed(&keyed, &["a"]).unwrap_err();
+        assert!(!error.contains("mainst"), "{error}");
+    }
 
     let missing =
         HttpSettings { key_env: Some("MAINSTEM_NO_SUCH_KEY".into()), ..settings(Shape::OpenAi, url) };

@@ -61,6 +61,10 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "NAME")]
     vectors_model: Option<String>,
 
+    /// Model that embeds the documents: one that runs here, or a service that `model add` named
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["vectors", "no_embed"])]
+    model: Option<String>,
+
     /// Do not embed: search by words, and by the vectors that documents bring
     #[arg(long)]
     no_embed: bool,

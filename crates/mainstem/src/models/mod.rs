@@ -3,6 +3,7 @@
 //! * [`minilm`]: a small model that runs here, on the processor; the default;
 //! * [`http`]: a model behind an HTTP interface, such as that of `OpenAI`, TEI, Cohere or Ollama;
 //! * [`known`], [`cache`] and [`pull`]: which local models there are, where their files lie, and how they get there;
+//! * [`named`]: the models behind HTTP that a user has added;
 //! * [`cached`]: a memory of recent texts before any of them.
 //!
 //! Nothing here is needed for a search by words: [`local`] is `None` where the model has not been pulled.
@@ -12,12 +13,14 @@ pub mod cached;
 pub mod http;
 pub mod known;
 pub mod minilm;
+pub mod named;
 pub mod pull;
 
 use std::sync::Arc;
 
 use mainstem_core::Failure;
-use mainstem_core::contract::Embedder;
+use mainstem_core::contract::{Ctx, Embedder};
+use mainstem_core::time::Moment;
 
 pub use cache::Cache;
 pub use cached::Cached;
@@ -26,12 +29,38 @@ pub use known::Known;
 
 use crate::Error;
 
-/// The model of this name from the standard cache, ready to embed; `None` when it has not been pulled.
+/// The model of this name, ready to embed queries: one that runs here, or a service that was added. `None` when it runs here but has
+/// not been pulled.
 ///
 /// # Errors
-/// When no local model has this name, or its files are damaged.
+/// When no model has this name, its files are damaged, or its key is not in the environment.
 pub fn local(name: &str) -> Result<Option<Arc<dyn Embedder>>, Error> {
-    Cache::standard()?.load(known::find(name)?)
+    find(name, HttpEmbedder::for_queries)
+}
+
+/// As [`local`], ready to embed documents, which some services tell from queries.
+///
+/// # Errors
+/// As [`local`].
+pub fn for_documents(name: &str) -> Result<Option<Arc<dyn Embedder>>, Error> {
+    find(name, |service| service)
+}
+
+fn find(
+    name: &str,
+    purpose: impl Fn(HttpEmbedder) -> HttpEmbedder,
+) -> Result<Option<Arc<dyn Embedder>>, Error> {
+    let cache = Cache::standard()?;
+    // A service takes nothing from the models that are known to the byte.
+    let service =
+        if known::ALL.iter().any(|model| model.name == name) { None } else { cache.service(name)? };
+    match service {
+        Some(settings) => {
+            let connected = HttpEmbedder::connect(&settings, &Ctx::unhurried(Moment::now()))?;
+            Ok(Some(Arc::new(purpose(connected))))
+        }
+        None => cache.load(known::find(name)?),
+    }
 }
 
 fn failure(error: Error) -> Failure {

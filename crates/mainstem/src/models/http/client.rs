@@ -107,6 +107,12 @@ impl Client {
         let asked = header.and_then(|value| retry::retry_after(value, Timestamp::now()));
         match status {
             200..=299 => Try::Answer(body),
+            // llama.cpp calls a text that is too long its own fault; it would be so the next time as well.
+            500 if String::from_utf8_lossy(&body).contains("too large to process") => Try::Refused(trouble(
+                format!("`{}` answered {status}: {}", self.url, self.reason(&body)),
+                "let the service take longer texts, or `max_tokens` be what it takes",
+                Some(413),
+            )),
             408 | 429 | 500.. => {
                 let reason = Some(self.reason(&body)).filter(|reason| !reason.is_empty());
                 let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -137,8 +143,9 @@ impl Client {
 
     /// What the service said, short, on one line and without the key.
     fn reason(&self, body: &[u8]) -> String {
-        let said = String::from_utf8_lossy(&body[..body.len().min(4 * LONGEST_REASON)]);
-        let said = match self.key.as_deref().filter(|key| !key.is_empty()) {
+        // The key goes before anything is cut, so that no part of it stays.
+        let said = String::from_utf8_lossy(body);
+        let said = match &self.key {
             Some(key) => said.replace(key, "…"),
             None => said.into_owned(),
         };
@@ -149,6 +156,7 @@ impl Client {
     /// An answer that cannot be used.
     pub(super) fn nonsense(&self, what: &str) -> Trouble {
         let hint = "check that `shape`, `model` and `dim` are those of the service";
+        let what = self.reason(what.as_bytes());
         trouble(format!("`{}` gave an answer that cannot be used: {what}", self.url), hint, None)
     }
 

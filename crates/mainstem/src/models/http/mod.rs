@@ -16,11 +16,13 @@ use shape::{Question, Use};
 
 /// What is embedded to learn how long the vectors are.
 const PROBE: &str = "dimension";
+/// What is sent for a text without a letter, which services refuse.
+const BLANK: &str = ".";
 
 /// A model behind HTTP.
 ///
-/// It asks services not to cut texts. One that then refuses a text is asked again with leave to cut it, and the text is reported as
-/// cut; a service that cannot be asked so, such as `OpenAI`'s, refuses the text with an error.
+/// It asks services not to cut texts. One that then refuses a text is asked again with leave to cut it, or, where there is no way to
+/// give leave, with ever less of the text; the text is reported as cut. A blank text is sent as a full stop.
 pub struct HttpEmbedder {
     card: ModelCard,
     client: Client,
@@ -58,21 +60,47 @@ impl HttpEmbedder {
     fn embed_batch(&self, texts: &[&str], ctx: &Ctx) -> Result<Vec<Embedded>, Error> {
         match self.ask(texts, false, ctx) {
             Ok(vectors) => Ok(vectors.into_iter().map(|vector| Embedded { vector, cut: false }).collect()),
-            Err(trouble) if !trouble.may_be_length() || !self.shape.can_cut() => Err(trouble.into_error()),
-            Err(trouble) if texts.len() == 1 => {
-                let cut = self.ask(texts, true, ctx).map_err(|_| trouble.into_error())?;
-                Ok(cut.into_iter().map(|vector| Embedded { vector, cut: true }).collect())
-            }
+            Err(trouble) if !trouble.may_be_length() || !self.may_be_cut(texts) => Err(trouble.into_error()),
+            Err(trouble) if texts.len() == 1 => self.embed_cut(texts[0], trouble, ctx),
             Err(_) => {
-                let single = texts.iter().map(|text| self.embed_batch(&[*text], ctx));
-                single.collect::<Result<Vec<_>, _>>().map(|parts| parts.into_iter().flatten().collect())
+                let (first, second) = texts.split_at(texts.len() / 2);
+                let mut embedded = self.embed_batch(first, ctx)?;
+                embedded.extend(self.embed_batch(second, ctx)?);
+                Ok(embedded)
             }
         }
     }
 
+    /// Whether a text may be too long. No token is shorter than a byte.
+    fn may_be_cut(&self, texts: &[&str]) -> bool {
+        self.shape.can_cut() || texts.iter().any(|text| text.len() > self.card.max_tokens)
+    }
+
+    /// The vector of the start of a text that was refused as a whole.
+    fn embed_cut(&self, text: &str, refused: Trouble, ctx: &Ctx) -> Result<Vec<Embedded>, Error> {
+        let cut =
+            |vectors: Vec<_>| vectors.into_iter().map(|vector| Embedded { vector, cut: true }).collect();
+        if self.shape.can_cut() {
+            return self.ask(&[text], true, ctx).map(cut).map_err(|_| refused.into_error());
+        }
+        let mut start = text;
+        while start.len() > self.card.max_tokens {
+            let half = (0..=start.len() / 2).rev().find(|end| start.is_char_boundary(*end));
+            start = &start[..half.unwrap_or(0)];
+            match self.ask(&[start], false, ctx) {
+                Ok(vectors) => return Ok(cut(vectors)),
+                Err(trouble) if trouble.may_be_length() => {}
+                Err(trouble) => return Err(trouble.into_error()),
+            }
+        }
+        Err(refused.into_error())
+    }
+
     /// Unit vectors, one for each text, each of the card's dimension.
     fn ask(&self, texts: &[&str], cut: bool, ctx: &Ctx) -> Result<Vec<Vec<f32>>, Trouble> {
-        let question = Question { model: &self.card.name, texts, cut, purpose: self.purpose };
+        let sent: Vec<&str> =
+            texts.iter().map(|text| if text.trim().is_empty() { BLANK } else { *text }).collect();
+        let question = Question { model: &self.card.name, texts: &sent, cut, purpose: self.purpose };
         let answer = self.client.post(&question.body(self.shape), ctx)?;
         let mut vectors =
             shape::read(self.shape, &answer, texts.len()).map_err(|what| self.client.nonsense(&what))?;

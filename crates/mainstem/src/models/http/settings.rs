@@ -21,9 +21,27 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// The interface of this name: `openai`, `tei`, `cohere` or `ollama`.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn parse(name: &str) -> Result<Self, Error> {
+        serde_json::from_value(name.into())
+            .map_err(|_| refused("shape", "`openai`, `tei`, `cohere` or `ollama`", name))
+    }
+
     /// Whether a service of this kind can be told to cut long texts, and not to.
     pub(super) const fn can_cut(self) -> bool {
         !matches!(self, Self::OpenAi)
+    }
+
+    /// How many texts a service of this kind takes in one call, at most.
+    pub(super) const fn most_texts(self) -> usize {
+        match self {
+            Self::OpenAi => 2048,
+            Self::Cohere => 96,
+            Self::Tei | Self::Ollama => 4096,
+        }
     }
 
     /// The path behind the base URL.
@@ -58,7 +76,7 @@ pub struct HttpSettings {
     /// The length of its vectors; asked for when left out.
     #[serde(default)]
     pub dim: Option<usize>,
-    /// How many tokens the model reads; chunks are made to fit.
+    /// How many tokens the model reads.
     #[serde(default = "max_tokens")]
     pub max_tokens: usize,
     /// The environment variable that holds the key of the interface, if it needs one.
@@ -128,8 +146,12 @@ impl HttpSettings {
         if !(0.001..=86400.0).contains(&self.timeout) {
             return Err(refused("timeout", "seconds from 0.001 to 86400", &self.timeout.to_string()));
         }
-        if !(1..=4096).contains(&self.batch) {
-            return Err(refused("batch", "a number from 1 to 4096", &self.batch.to_string()));
+        let most = self.shape.most_texts();
+        if !(1..=most).contains(&self.batch) {
+            return Err(refused("batch", &format!("a number from 1 to {most}"), &self.batch.to_string()));
+        }
+        if self.model.trim().is_empty() {
+            return Err(refused("model", "a name", &self.model));
         }
         if self.dim == Some(0) {
             return Err(refused("dim", "a number above 0", "0"));
@@ -166,6 +188,8 @@ mod tests {
             HttpSettings { url: "https://user:secret@a".into(), ..good.clone() },
             HttpSettings { timeout: f64::NAN, ..good.clone() },
             HttpSettings { batch: 0, ..good.clone() },
+            HttpSettings { batch: 97, shape: Shape::Cohere, ..good.clone() },
+            HttpSettings { model: " ".into(), ..good.clone() },
             HttpSettings { dim: Some(0), ..good },
         ];
         for settings in bad {

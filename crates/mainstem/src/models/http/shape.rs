@@ -53,7 +53,7 @@ struct OpenAi {
 
 #[derive(Deserialize)]
 struct Indexed {
-    index: usize,
+    index: Option<usize>,
     embedding: Vec<f32>,
 }
 
@@ -91,13 +91,16 @@ fn parse<T: DeserializeOwned>(answer: &[u8]) -> Result<T, String> {
     serde_json::from_slice(answer).map_err(|error| format!("the answer is not as expected: {error}"))
 }
 
-/// By the index that comes with each vector: services may answer in another order.
+/// By the index that comes with each vector: services may answer in another order. Where none comes, they are in order.
 fn in_order(mut data: Vec<Indexed>) -> Result<Vec<Vec<f32>>, String> {
-    data.sort_by_key(|one| one.index);
-    match data.iter().enumerate().find(|(place, one)| *place != one.index) {
-        Some((place, one)) => {
-            Err(format!("expected a vector for text {place}, received one for {}", one.index))
+    if data.iter().any(|one| one.index.is_some()) {
+        data.sort_by_key(|one| one.index);
+        let wrong = data.iter().enumerate().find(|(place, one)| Some(*place) != one.index);
+        if let Some((place, one)) = wrong {
+            let received =
+                one.index.map_or_else(|| "one without a number".into(), |index| format!("one for {index}"));
+            return Err(format!("expected a vector for text {place}, received {received}"));
         }
-        None => Ok(data.into_iter().map(|one| one.embedding).collect()),
     }
+    Ok(data.into_iter().map(|one| one.embedding).collect())
 }

@@ -1,0 +1,223 @@
+//! Models behind HTTP as a user sets them up: llama.cpp's server with the weights of the local model, and a service of our own that
+//! counts what it is asked.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod command;
+mod model_here;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use command::{Folder, stderr, stdout};
+use mainstem::models::minilm::MiniLm;
+use mainstem::models::{HttpEmbedder, HttpSettings, Shape};
+use mainstem_core::contract::{Ctx, Embedder};
+use mainstem_core::time::Moment;
+use model_here::{model_folder, search, skip};
+use serde_json::{Value, json};
+
+fn run(folder: &Folder, arguments: &str) -> Output {
+    folder.command(arguments).env("MAINSTEM_MODELS", folder.0.join("models")).output().unwrap()
+}
+
+#[track_caller]
+fn good(folder: &Folder, arguments: &str) -> String {
+    let output = run(folder, arguments);
+    assert_eq!(output.status.code(), Some(0), "{arguments}: {}", stderr(&output));
+    stdout(&output)
+}
+
+/// llama.cpp's server; it ends when its input does.
+struct Llama {
+    child: Child,
+    url: String,
+    input: Option<ChildStdin>,
+}
+
+impl Llama {
+    /// `None`, with a word on why, where the Python that `MAINSTEM_LLAMA_PYTHON` names, or the model, is not here.
+    fn start(folder: &Folder) -> Option<Self> {
+        let Some(python) = std::env::var_os("MAINSTEM_LLAMA_PYTHON") else {
+            skip("llama", "`MAINSTEM_LLAMA_PYTHON` names no Python with xllamacpp");
+            return None;
+        };
+        let mut child = Command::new(python)
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/model_here/llama.py"))
+            .args([model_folder()?, folder.0.join("model.gguf")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(std::fs::File::create(folder.0.join("llama.log")).unwrap())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let url = lines.map_while(Result::ok).find(|line| line.starts_with("http://"));
+        let url = url.unwrap_or_else(|| panic!("the server did not start: {}", folder.read("llama.log")));
+        let input = child.stdin.take();
+        Some(Self { child, url, input })
+    }
+}
+
+impl Drop for Llama {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
+
+fn cosine(a: &dyn Embedder, b: &dyn Embedder, texts: (&str, &str)) -> f32 {
+    let vector = |model: &dyn Embedder, text| {
+        model.embed(&[text], &Ctx::unhurried(Moment::now())).unwrap().remove(0).vector
+    };
+    vector(a, texts.0).iter().zip(vector(b, texts.1)).map(|(a, b)| a * b).sum()
+}
+
+const ENGLISH: [&str; 4] = [
+    "Our two cars are serviced every spring.",
+    "Ångström, naïve, DÉJÀ-vu: accents go.",
+    "fn main() { println!(\"{}\", x^2 + y_i); }",
+    "我是中国人, 日本語のガギグ 😀",
+];
+
+#[test]
+fn the_server_of_llama_cpp_gives_the_vectors_of_the_local_model() {
+    let folder = Folder::new("model_llama");
+    let Some(server) = Llama::start(&folder) else { return };
+    let settings = HttpSettings::new(Shape::OpenAi, &server.url, "gguf");
+    let theirs = HttpEmbedder::connect(&settings, &Ctx::unhurried(Moment::now())).unwrap();
+    let ours = MiniLm::load(&model_folder().unwrap()).unwrap();
+    for text in ENGLISH {
+        let near = cosine(&ours, &theirs, (text, text));
+        assert!(near >= 0.999, "{text}: {near}");
+    }
+    // The reference takes syllables and letters with vowel signs apart and keeps all parts; so do we. llama.cpp keeps the first part
+    // of each only: of a Korean syllable its first consonant (cosine .68 to the whole), of a Hindi one its consonant.
+    for (text, read_as) in [("한국어 문장", "ᄒᄀᄋ ᄆᄌ"), ("हिन्दी", "हनद")] {
+        let [whole, first_parts] =
+            [text, read_as].map(|ours_reads| cosine(&ours, &theirs, (ours_reads, text)));
+        assert!(
+            whole.max(first_parts) >= 0.999,
+            "{text}: {whole} to all of it, {first_parts} to `{read_as}`"
+        );
+    }
+    let long = "water ".repeat(900);
+    let embedded = theirs.embed(&["short", &long], &Ctx::unhurried(Moment::now())).unwrap();
+    assert_eq!(embedded.iter().map(|one| one.cut).collect::<Vec<_>>(), [false, true]);
+
+    std::fs::create_dir(folder.0.join("docs")).unwrap();
+    folder.file("docs/cars.md", "# Vehicles\n\nOur two cars are serviced every spring.\n");
+    folder.file("docs/bread.md", "# Baking\n\nKnead the dough and let it rise.\n");
+    good(&folder, &format!("model add gguf --url {}", server.url));
+    assert!(
+        good(&folder, "model list").contains("gguf                   384"),
+        "{}",
+        good(&folder, "model list")
+    );
+    let said = good(&folder, "ingest docs --source wiki --model gguf");
+    assert!(said.contains("embedded 2 chunks"), "{said}");
+    let found = search(&folder, "automobile");
+    assert_eq!(found["hits"][0]["document"], "cars.md", "{found:#}");
+    std::fs::remove_file(folder.0.join("model.gguf")).unwrap();
+}
+
+/// A service that speaks the interface of `OpenAI`. A text's vector is how often it has each of `a`, `b` and `c`, and one more.
+struct Service {
+    url: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Service {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&asked);
+        thread::spawn(move || listener.incoming().flatten().for_each(|stream| answer(stream, &log)));
+        Self { url, asked }
+    }
+
+    /// What was asked since the last time.
+    fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+}
+
+fn answer(mut stream: TcpStream, log: &Mutex<Vec<String>>) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let head: Vec<_> =
+        reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+    let length =
+        head.iter().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    let mut body = vec![0; length.unwrap_or(0)];
+    if reader.read_exact(&mut body).is_err() {
+        return;
+    }
+    let question: Value = serde_json::from_slice(&body).unwrap();
+    let texts: Vec<_> =
+        question["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+    log.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
+    let count = |text: &str, letter: char| 1 + text.matches(letter).count();
+    let data = texts.iter().enumerate().map(|(index, text)| {
+        json!({"index": index, "embedding": [count(text, 'a'), count(text, 'b'), count(text, 'c')]})
+    });
+    let body = json!({"data": data.collect::<Vec<_>>()}).to_string();
+    let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+    let _ = stream.write_all((head + &body).as_bytes());
+}
+
+#[test]
+fn a_service_is_named_once_and_asked_for_each_text_once() {
+    let (folder, service) = (Folder::new("model_service"), Service::start());
+    let added = run(&folder, &format!("model add letters --url {}", service.url));
+    assert!(stderr(&added).contains("added `letters`, with vectors of 3 numbers"), "{}", stderr(&added));
+    assert_eq!(service.asked(), ["dimension"]);
+    let documents = r#"{"id":"1","text":"aaaa"}"#.to_owned() + "\n" + r#"{"id":"2","text":"bbbb"}"#;
+    folder.file("d.jsonl", documents);
+    good(&folder, "ingest d.jsonl --source s --model letters");
+    assert_eq!(service.asked(), ["aaaa", "bbbb"], "no probe: the length is known");
+    good(&folder, "ingest d.jsonl --source s");
+    assert_eq!(service.asked(), Vec::<String>::new(), "nothing has changed");
+
+    let found = search(&folder, "bab");
+    assert_eq!(found["hits"][0]["document"], "2", "{found:#}");
+    assert!(service.asked().iter().all(|text| text == "bab"));
+    let queries = ["1", "2", "3"].map(|id| json!({"_id": id, "text": "baa"}).to_string()).join("\n");
+    folder
+        .file("q.jsonl", queries)
+        .file("qrels.tsv", "query-id\tcorpus-id\tscore\n1\t1\t1\n2\t1\t1\n3\t2\t1\n");
+    good(&folder, "eval --queries q.jsonl --qrels qrels.tsv --judged-source s -m MRR --json");
+    assert_eq!(service.asked(), ["baa"], "the vector of a query is remembered");
+}
+
+#[test]
+fn what_is_wrong_with_a_service_is_said_with_a_hint() {
+    let (folder, service) = (Folder::new("model_service_wrong"), Service::start());
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    good(&folder, &format!("model add letters --url {}", service.url));
+    folder.file("d.jsonl", r#"{"id":"1","text":"a"}"#);
+    good(&folder, "ingest d.jsonl --source s --model letters");
+    good(&folder, &format!("model add others --url {}", service.url));
+    for (wrong, expected) in [
+        (format!("model add m --url http://{port} --timeout 1"), "cannot reach"),
+        ("model add m --url ftp://a".to_owned(), "expected `url`"),
+        ("model add m --url http://user:secret@a".to_owned(), "without a user name"),
+        ("model add m --url http://a --key-env MAINSTEM_NO_SUCH_KEY".to_owned(), "MAINSTEM_NO_SUCH_KEY"),
+        ("model add m --url http://a --shape cohere --batch 97".to_owned(), "1 to 96"),
+        (format!("model add all-MiniLM-L6-v2 --url {}", service.url), "which is a model that runs here"),
+        ("model remove nobody".to_owned(), "expected a model behind HTTP"),
+        ("ingest d.jsonl --source s --model nobody".to_owned(), "received `nobody`"),
+        ("ingest d.jsonl --source s --model others".to_owned(), "holds vectors of `letters (3 numbers)`"),
+        ("ingest d.jsonl --source s --model letters --no-embed".to_owned(), "cannot be used with"),
+    ] {
+        let output = run(&folder, &wrong);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{wrong}: {said}");
+        assert!(said.contains(expected) && !said.contains("secret"), "{wrong}: {said}");
+    }
+    good(&folder, "model remove letters");
+    folder.file("d.jsonl", r#"{"id":"1","text":"b"}"#);
+    let without = run(&folder, "ingest d.jsonl --source s");
+    assert!(stderr(&without).contains("`mainstem model add` names the service"), "{}", stderr(&without));
+}
