@@ -130,8 +130,10 @@ impl LexicalView {
     /// # Errors
     /// When the index cannot be read.
     pub(crate) fn greatest(&self, text: &str) -> Result<f64, Error> {
-        let query = Compiled::new(text, &self.searcher).context(&self.dir)?;
-        Ok(query.lookups.iter().map(|lookup| lookup.bound).sum())
+        reading(&self.dir, || {
+            let query = Compiled::new(text, &self.searcher)?;
+            Ok(query.lookups.iter().map(|lookup| lookup.bound).sum())
+        })
     }
 
     /// Mean and standard deviation of the scores of all chunks of each of these sources, which have so many chunks, in the order given.
