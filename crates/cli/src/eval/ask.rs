@@ -111,6 +111,9 @@ pub(crate) struct Query {
     pub(crate) id: String,
     /// What is asked.
     pub(crate) text: String,
+    /// The sources that are the question's own, for ways that keep to them.
+    #[serde(skip)]
+    pub(crate) own: Vec<String>,
     #[serde(skip)]
     vector: Option<Vec<f32>>,
 }
@@ -149,6 +152,8 @@ pub(crate) struct Questions {
 pub(crate) struct Way {
     /// Only these sources, of those that the questions are asked of.
     pub(crate) sources: Option<Vec<String>>,
+    /// Only the sources that are a question's own.
+    pub(crate) own: bool,
     /// Only these channels.
     pub(crate) channels: Option<Vec<Channel>>,
     /// What it changes in the pipeline.
@@ -210,7 +215,8 @@ impl Questions {
             pipeline.insert("recency".to_owned(), Value::Null);
         }
         let unhurried = Duration::from_secs(3600);
-        let sources = way.sources.clone().or_else(|| self.among.clone());
+        let own = way.own.then(|| query.own.clone());
+        let sources = own.or_else(|| way.sources.clone()).or_else(|| self.among.clone());
         Request {
             vector: query.vector.clone(),
             filter: Filter { sources, ..Filter::default() },
@@ -268,7 +274,7 @@ impl Questions {
 impl Query {
     /// A query that is only planned.
     fn unsaid() -> Self {
-        Self { id: String::new(), text: "?".to_owned(), vector: None }
+        Self { id: String::new(), text: "?".to_owned(), own: Vec::new(), vector: None }
     }
 }
 

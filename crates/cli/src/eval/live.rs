@@ -54,7 +54,7 @@ impl LiveArgs {
         let dense = self.channels.is_empty() || self.channels.iter().any(|channel| channel == "dense");
         let engine = self.ask.engine(store, dense)?;
         let mut counter = Counter::new(questions.queries.len());
-        let way = Way { sources: None, channels, pipeline };
+        let way = Way { channels, pipeline, ..Way::default() };
         let answers = questions.ask(&engine, &way, &mut || counter.step())?;
         ask::warn(&answers, questions.queries.len());
         let sources = questions.sources(qrels, [&answers], &questions.searched(&engine)?);

@@ -1,16 +1,18 @@
 //! `mainstem eval sources`: what each source and each channel gives, and what merging them makes of it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
 use mainstem_core::contract::Channel;
+use mainstem_eval::JudgedQuery;
 use mainstem_eval::compare::Verdict;
 
 use super::ask::{self, AskArgs, Counter};
 use super::files::FileArgs;
-use super::notes::queries;
+use super::notes::{note, queries};
 use super::report;
 use super::ways::{Judged, Kind, Table};
 use crate::failure::Failure;
@@ -24,7 +26,7 @@ Examples:
   mainstem eval sources --queries queries.jsonl --qrels qrels.tsv --config mainstem.toml
 
 Rows:
-  each source alone, each channel alone over all sources, all lists merged by rank alone (RRF), and
+  each source that holds something relevant alone, each channel alone over all sources, all lists merged by rank alone (RRF), and
   the search as it is by default; with a configuration also the search as it says
 
 Columns:
@@ -66,7 +68,7 @@ pub(super) fn run(args: &SourcesArgs, store: &Path) -> Result<ExitCode, Failure>
         measures: &measures,
         rel: args.files.rel,
     };
-    let mut kinds: Vec<_> = questions.searched(&engine)?.into_iter().map(Kind::Source).collect();
+    let mut kinds = alone(&judged)?;
     kinds.extend(channels(&judged)?.into_iter().map(Kind::Channel));
     kinds.extend([Kind::Rank, Kind::Default]);
     kinds.extend(config.path.clone().map(Kind::Configured));
@@ -75,6 +77,22 @@ pub(super) fn run(args: &SourcesArgs, store: &Path) -> Result<ExitCode, Failure>
     let default = kinds.iter().position(|kind| *kind == Kind::Default);
     default.into_iter().for_each(|at| ask::warn(&answers[at], questions.queries.len()));
     print(args, &judged.table(kinds, &answers)?)
+}
+
+/// The sources that hold something relevant; the others cannot answer alone.
+fn alone(judged: &Judged<'_>) -> Result<Vec<Kind>, Failure> {
+    let searched = judged.questions.searched(judged.engine)?;
+    let known = judged.questions.sources(judged.qrels, [], &searched);
+    let relevant = |query: &JudgedQuery| -> Vec<String> {
+        let docs = query.docs().filter(|doc| query.relevance(doc).is_some_and(|grade| grade > 0));
+        docs.filter_map(|doc| known.source_of(doc).map(str::to_owned)).collect()
+    };
+    let holding: BTreeSet<_> = judged.qrels.queries().iter().flat_map(relevant).collect();
+    let (useful, idle): (Vec<_>, Vec<_>) = searched.into_iter().partition(|name| holding.contains(name));
+    if !idle.is_empty() {
+        note(&format!("nothing relevant is in {}; they are searched with the others, not alone", idle.join(", ")));
+    }
+    Ok(useful.into_iter().map(Kind::Source).collect())
 }
 
 /// The channels that can be searched.

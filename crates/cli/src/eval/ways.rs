@@ -23,6 +23,10 @@ pub(crate) enum Kind {
     Default,
     /// As the settings of a file say.
     Configured(String),
+    /// Each question over the sources that are its own.
+    Own(String),
+    /// The default, with freshness.
+    Fresh,
 }
 
 impl Kind {
@@ -35,6 +39,8 @@ impl Kind {
             Self::Rank => "all sources, merged by rank alone".to_owned(),
             Self::Default => "all sources, default".to_owned(),
             Self::Configured(file) => format!("all sources, {file}"),
+            Self::Own(name) => name.clone(),
+            Self::Fresh => "all sources, default with freshness".to_owned(),
         }
     }
 
@@ -45,7 +51,8 @@ impl Kind {
             Self::Source(name) => way.sources = Some(vec![name.clone()]),
             Self::Channel(channel) => way.channels = Some(vec![*channel]),
             Self::Rank => way.pipeline = by_rank(),
-            Self::Default => {}
+            Self::Default | Self::Fresh => {}
+            Self::Own(_) => way.own = true,
             Self::Configured(_) => way.pipeline.clone_from(settings),
         }
         way

@@ -3,7 +3,7 @@
 pub(crate) mod age;
 pub(crate) mod config;
 pub(crate) mod open;
-mod render;
+pub(crate) mod render;
 pub(crate) mod settings;
 
 use std::path::Path;
