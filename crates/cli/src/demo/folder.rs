@@ -32,7 +32,7 @@ impl Written {
 /// Where the demo's commands keep the store, unless told otherwise.
 const STORE: &str = "demo-store";
 /// Where they put the samples.
-const RECIPES: &str = "demo-recipes";
+const RECIPES: &str = "samples";
 
 /// Commands to go on with after the demo, which work in this order.
 pub(super) fn commands(kept: Option<&Path>) -> Vec<String> {

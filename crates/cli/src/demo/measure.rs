@@ -18,7 +18,7 @@ pub(super) const MAIN: &str = "nDCG@10";
 pub(super) const REACH: &str = "SourceRecall@10";
 
 const BEST: &str = "best source alone";
-const OWN: &str = "own sources only";
+const OWN: &str = "MAINSTEM, own sources";
 
 /// One recipe's sources, each alone.
 #[derive(Serialize)]
@@ -76,9 +76,15 @@ impl Report {
 }
 
 /// How many searches it takes.
-pub(super) fn searches(meaning: bool) -> u64 {
-    let alone: usize = RECIPES.iter().map(|recipe| recipe.sources.len() * 10).sum();
-    (alone + 50 * if meaning { 7 } else { 5 }) as u64
+pub(super) fn searches(meaning: bool) -> Result<u64, Problem> {
+    let (mut alone, mut questions) = (0, 0);
+    for recipe in &RECIPES {
+        let count = recipe.queries()?.len();
+        questions += count;
+        alone += count * recipe.sources.len();
+    }
+    let ways = if meaning { 7 } else { 5 };
+    Ok((alone + questions * ways) as u64)
 }
 
 /// Measures every way. `progress` is told of each search.

@@ -110,7 +110,7 @@ impl Demo {
         output::note(&format!("indexed {documents} documents in {:.1} s", started.elapsed().as_secs_f64()));
         let engine = store.engine(model);
         let questions = tour::take(&engine, meaning)?;
-        let bar = bar(measure::searches(meaning), "judged questions, asked in every way");
+        let bar = bar(measure::searches(meaning)?, "judged questions, asked in every way");
         let evaluation = measure::report(&engine, meaning, &mut || bar.inc(1))?;
         bar.finish_and_clear();
         let next = folder::commands(args.keep.as_deref());

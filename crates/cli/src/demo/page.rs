@@ -24,21 +24,23 @@ const FAINT: Style = Style::new().dimmed();
 /// How wide the page is.
 const WIDTH: usize = 98;
 /// How wide a title is.
-const TITLE: usize = 40;
+const TITLE: usize = 38;
 /// Which question is explained to the last digit.
-const EXPLAINED: usize = 1;
+const EXPLAINED: &str = "when do we move to the new office";
 
 /// The whole page.
 pub(super) fn text(demo: &Demo) -> String {
     let mut out = format!("{STRONG}{ABOUT}{STRONG:#}\n\n");
     introduction(&mut out, demo);
-    for (at, stopped) in demo.questions.iter().enumerate() {
-        question(&mut out, stopped, at == EXPLAINED);
+    for stopped in &demo.questions {
+        question(&mut out, stopped, stopped.stop.query == EXPLAINED);
     }
     scores::section(&mut out, &demo.evaluation, demo.meaning);
     heading(&mut out, "Go on");
     for command in &demo.next {
-        let _ = writeln!(out, "  {STRONG}{command}{STRONG:#}");
+        // The shell takes a long command in two lines.
+        let shown = command.replacen(" --qrels", " \\\n      --qrels", 1);
+        let _ = writeln!(out, "  {STRONG}{shown}{STRONG:#}");
     }
     paragraph(
         &mut out,
@@ -103,7 +105,13 @@ fn question(out: &mut String, stopped: &Stopped, in_full: bool) {
     let Some(first) = stopped.response.answer.hits.first() else { return };
     if in_full {
         out.push_str("\nWhy is the first hit first? Redoing these steps gives its score to the last digit:\n\n");
-        explain::hit(out, first, &stopped.response.answer.status.formula);
+        let mut account = String::new();
+        explain::hit(&mut account, first, &stopped.response.answer.status.formula);
+        for line in account.lines() {
+            let mut folded = String::new();
+            paragraph(&mut folded, line);
+            let _ = writeln!(out, "{}", folded.trim_end().replace('\n', "\n      "));
+        }
     } else if let Some(why) = hits.first().and_then(why) {
         let _ = writeln!(out, "{FAINT}{why}{FAINT:#}");
     }
@@ -117,7 +125,7 @@ fn line(out: &mut String, hit: &SearchHit, badge: usize, best: f64) {
     let age = hit.created_at.as_ref().zip(now).map(|(at, now)| age::words(at.age_days(&now)));
     let _ = writeln!(
         out,
-        "{:>2}. {FAINT}{}{FAINT:#} {colour}{}{colour:#}{blank}  {STRONG}{title}{STRONG:#}  {:<20}  {}",
+        "{:>2}. {FAINT}{}{FAINT:#} {colour}{}{colour:#}{blank}  {STRONG}{title}{STRONG:#}  {:<21}  {}",
         hit.rank,
         render::bar(hit.score / best),
         hit.source,
@@ -184,7 +192,7 @@ fn why(hit: &SearchHit) -> Option<String> {
     let mut text = format!("first because: {}", parts.join(" + "));
     for step in &hit.ledger.steps {
         match step {
-            Step::Fuse { score, .. } => {
+            Step::Fuse { score, lists, .. } if lists.len() > 1 => {
                 let _ = write!(text, ", mean {score:.3}");
             }
             Step::Recency { freshness: Freshness::Decay { age_days: Some(days), .. }, score, .. } => {
