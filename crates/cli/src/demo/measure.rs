@@ -89,8 +89,11 @@ pub(super) fn searches(meaning: bool) -> Result<u64, Problem> {
 
 /// Measures every way. `progress` is told of each search.
 pub(super) fn report(engine: &Engine, meaning: bool, progress: &mut dyn FnMut()) -> Result<Report, Failure> {
-    let measures =
-        [MAIN, REACH].map(Measure::parse).into_iter().collect::<Result<Vec<_>, _>>().map_err(Problem::from)?;
+    let measures = [MAIN, REACH]
+        .map(Measure::parse)
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(Problem::from)?;
     let mut each = Vec::new();
     for recipe in &RECIPES {
         each.push(alone(engine, recipe, &measures, progress)?);

@@ -14,8 +14,7 @@ use crate::fuse::explain;
 use crate::search::{age, render};
 
 /// What this is, in one line.
-pub(super) const ABOUT: &str =
-    "Mainstem: one question, many sources, one ranked answer that says why.";
+pub(super) const ABOUT: &str = "Mainstem: one question, many sources, one ranked answer that says why.";
 
 const HEADING: Style = AnsiColor::Cyan.on_default().bold();
 const STRONG: Style = Style::new().bold();
@@ -104,7 +103,9 @@ fn question(out: &mut String, stopped: &Stopped, in_full: bool) {
     paragraph(out, stop.point);
     let Some(first) = stopped.response.answer.hits.first() else { return };
     if in_full {
-        out.push_str("\nWhy is the first hit first? Redoing these steps gives its score to the last digit:\n\n");
+        out.push_str(
+            "\nWhy is the first hit first? Redoing these steps gives its score to the last digit:\n\n",
+        );
         let mut account = String::new();
         explain::hit(&mut account, first, &stopped.response.answer.status.formula);
         for line in account.lines() {

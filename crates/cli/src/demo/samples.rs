@@ -120,6 +120,7 @@ pub(super) fn qrels<'a>(recipes: impl IntoIterator<Item = &'a Recipe>) -> Result
 
 /// How many documents all sources hold together.
 pub(super) fn documents() -> Result<u64, Problem> {
-    let pairs = RECIPES.iter().flat_map(|recipe| recipe.sources.iter().map(move |(source, _)| (recipe, source)));
+    let pairs =
+        RECIPES.iter().flat_map(|recipe| recipe.sources.iter().map(move |(source, _)| (recipe, source)));
     pairs.map(|(recipe, source)| Ok(recipe.documents(source)?.lines().count() as u64)).sum()
 }

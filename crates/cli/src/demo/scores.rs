@@ -85,12 +85,16 @@ fn remarks(out: &mut String, report: &Report, meaning: bool) {
          difference is called sure when chance explains it less than once in 20 times, all rows counted.\n",
     );
     let of = |row: Option<&Row>, what: &str| Some(sentence(what, row?.comparison.as_ref()?));
-    let lists = report.alone.iter().map(|alone| alone.sources.len()).sum::<usize>() * if meaning { 2 } else { 1 };
+    let lists =
+        report.alone.iter().map(|alone| alone.sources.len()).sum::<usize>() * if meaning { 2 } else { 1 };
     let mut sentences = vec![
         of(report.best_alone(), "Asking only the best source, were it known"),
         of(report.way(&Kind::Rank), &format!("Merging {lists} lists by rank, as is usual")),
         of(report.own_sources(), "Asking only the sources of the user who asks, not all 16"),
-        of(report.way(&Kind::Fresh), "Weighing freshness, as `search` does for chat, mail, tickets and pages"),
+        of(
+            report.way(&Kind::Fresh),
+            "Weighing freshness, as `search` does for chat, mail, tickets and pages",
+        ),
     ];
     if meaning {
         sentences.push(of(report.way(&Kind::Channel(Channel::Lexical)), "Words alone"));
@@ -118,9 +122,10 @@ fn sentence(what: &str, comparison: &Comparison) -> String {
 /// Where MAINSTEM is not the best.
 fn losses(report: &Report) -> Option<String> {
     let default = report.way(&Kind::Default)?;
-        let mut lost = Vec::new();
+    let mut lost = Vec::new();
     for (at, column) in COLUMNS.iter().enumerate() {
-        let others = report.ways.iter().filter(|row| !matches!(row.kind, Kind::Default | Kind::Own(_) | Kind::Fresh));
+        let others =
+            report.ways.iter().filter(|row| !matches!(row.kind, Kind::Default | Kind::Own(_) | Kind::Fresh));
         let best = others.max_by(|a, b| a.recipes[at].total_cmp(&b.recipes[at]))?;
         if best.recipes[at] > default.recipes[at] + 0.0005 {
             lost.push(format!("in “{column}” to {}", name(&best.kind)));

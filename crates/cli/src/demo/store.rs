@@ -53,7 +53,8 @@ impl DemoStore {
     /// A store that stays. The folder must not hold anything yet.
     pub(super) fn kept(folder: &Path) -> Result<Self, Failure> {
         if std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
-            let message = format!("`--keep`: expected a new or empty folder, found files in `{}`", folder.display());
+            let message =
+                format!("`--keep`: expected a new or empty folder, found files in `{}`", folder.display());
             return Err(Problem::conflict(message, "name another folder; nothing was written").into());
         }
         Ok(Self { store: Arc::new(EmbeddedStore::init(folder).map_err(failure)?), _folder: None })

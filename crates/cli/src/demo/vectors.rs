@@ -150,7 +150,8 @@ mod tests {
             let mut names = String::new();
             for text in &texts {
                 let start: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                let _ = writeln!(names, "{:016x}\t{}", hash(text), start.chars().take(60).collect::<String>());
+                let _ =
+                    writeln!(names, "{:016x}\t{}", hash(text), start.chars().take(60).collect::<String>());
             }
             std::fs::write(path("vectors.tsv"), names).unwrap();
             return;

@@ -181,6 +181,27 @@ impl Questions {
         Ok(names)
     }
 
+    /// Refuses judgements that name no document of the sources that are searched: all numbers would be 0.
+    pub(super) fn check(&self, qrels: &Qrels, engine: &Engine) -> Result<(), Failure> {
+        let searched = self.searched(engine)?;
+        let is_searched = |source: &str| searched.iter().any(|name| name == source);
+        if let Some(source) = self.judged_source.as_deref().filter(|source| !is_searched(source)) {
+            let names = searched.iter().map(String::as_str);
+            return Err(Problem::from(mainstem_core::Error::unknown("source", source, names)).into());
+        }
+        let mut docs = qrels.queries().iter().flat_map(JudgedQuery::docs);
+        let named = |doc: &str| doc.split_once('/').is_some_and(|(source, _)| is_searched(source));
+        if self.judged_source.is_some() || searched.is_empty() || docs.any(named) {
+            return Ok(());
+        }
+        let first = qrels.queries().iter().flat_map(JudgedQuery::docs).min().unwrap_or_default();
+        let message = format!(
+            "expected judged documents called `source/id`, such as `{}/{first}`, received `{first}`",
+            searched[0]
+        );
+        Err(Problem::argument(message, "say which source they are of with `--judged-source NAME`").into())
+    }
+
     /// The channels that are searched for such a query.
     pub(crate) fn channels(&self, engine: &Engine, query: &Query) -> Result<Vec<Channel>, Failure> {
         Ok(engine.plan(&self.request(query, &Way::default()))?.channels())

@@ -60,11 +60,22 @@ impl FileArgs {
         name: &'a str,
         search: impl FnOnce(&Qrels) -> Result<(Run, Sources), Failure>,
     ) -> Result<Loaded<'a>, Failure> {
+        self.refuse_source_map()?;
         let measures = self.measures()?;
         let qrels = self.judgements()?;
         let (run, sources) = search(&qrels)?;
         let settings = Settings { rel: self.rel, sources };
         Ok(Loaded { qrels, runs: vec![(name, run)], measures, settings })
+    }
+
+    /// Refuses a mapping of sources where the store knows them.
+    pub(super) fn refuse_source_map(&self) -> Result<(), Problem> {
+        if self.source_map.is_some() {
+            let message =
+                "`--source-map`: expected runs, received `--queries`, whose answers know their sources";
+            return Err(Problem::conflict(message, "leave `--source-map` out"));
+        }
+        Ok(())
     }
 
     /// Reads the judgements.

@@ -39,7 +39,8 @@ impl LiveArgs {
     /// Refuses settings where nothing is searched.
     pub(super) fn refuse_settings(&self) -> Result<(), Problem> {
         if self.ask.config.is_given() {
-            let message = "`--config` and `--no-config`: expected `--queries`, received runs, which are ready";
+            let message =
+                "`--config` and `--no-config`: expected `--queries`, received runs, which are ready";
             return Err(Problem::conflict(message, "leave them out, or give `--queries FILE`"));
         }
         Ok(())
@@ -53,6 +54,7 @@ impl LiveArgs {
         let channels = settings::channels(&self.channels);
         let dense = self.channels.is_empty() || self.channels.iter().any(|channel| channel == "dense");
         let engine = self.ask.engine(store, dense)?;
+        questions.check(qrels, &engine)?;
         let mut counter = Counter::new(questions.queries.len());
         let way = Way { channels, pipeline, ..Way::default() };
         let answers = questions.ask(&engine, &way, &mut || counter.step())?;

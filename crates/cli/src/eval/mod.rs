@@ -72,7 +72,12 @@ pub(crate) struct EvalArgs {
     command: Option<EvalCommand>,
 
     /// TREC run to measure; repeat to see several side by side; `-` is standard input
-    #[arg(long = "run", value_name = "FILE", required_unless_present = "queries", conflicts_with = "queries")]
+    #[arg(
+        long = "run",
+        value_name = "FILE",
+        required_unless_present = "queries",
+        conflicts_with = "queries"
+    )]
     runs: Vec<String>,
 
     #[command(flatten)]

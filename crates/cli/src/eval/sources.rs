@@ -56,11 +56,13 @@ pub(super) struct SourcesArgs {
 
 /// Runs the command.
 pub(super) fn run(args: &SourcesArgs, store: &Path) -> Result<ExitCode, Failure> {
+    args.files.refuse_source_map()?;
     let measures = args.files.measures()?;
     let qrels = args.files.judgements()?;
     let questions = args.ask.questions(&qrels)?;
     let config = args.ask.settings(store)?;
     let engine = args.ask.engine(store, true)?;
+    questions.check(&qrels, &engine)?;
     let judged = Judged {
         engine: &engine,
         questions: &questions,
@@ -90,7 +92,10 @@ fn alone(judged: &Judged<'_>) -> Result<Vec<Kind>, Failure> {
     let holding: BTreeSet<_> = judged.qrels.queries().iter().flat_map(relevant).collect();
     let (useful, idle): (Vec<_>, Vec<_>) = searched.into_iter().partition(|name| holding.contains(name));
     if !idle.is_empty() {
-        note(&format!("nothing relevant is in {}; they are searched with the others, not alone", idle.join(", ")));
+        note(&format!(
+            "nothing relevant is in {}; they are searched with the others, not alone",
+            idle.join(", ")
+        ));
     }
     Ok(useful.into_iter().map(Kind::Source).collect())
 }

@@ -109,10 +109,7 @@ impl Judged<'_> {
         settings: &Map<String, Value>,
         progress: &mut dyn FnMut(),
     ) -> Result<Vec<Answers>, Failure> {
-        kinds
-            .iter()
-            .map(|kind| self.questions.ask(self.engine, &kind.way(settings), progress))
-            .collect()
+        kinds.iter().map(|kind| self.questions.ask(self.engine, &kind.way(settings), progress)).collect()
     }
 
     /// Measures the answers, and compares each way with the default.

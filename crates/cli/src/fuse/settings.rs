@@ -6,8 +6,8 @@ use mainstem_core::fuse::{FuseSpec, Method};
 use mainstem_core::time::Moment;
 use mainstem_core::{Code, Compat, Error, PipelineSpec, Replay};
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::failure::Problem;
 
