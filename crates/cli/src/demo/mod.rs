@@ -83,22 +83,21 @@ struct Demo {
 
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
-    let text = match &args.write {
-        Some(path) => folder::write(path)?.text(args.json)?,
-        None => {
-            let demo = Demo::new(args)?;
-            if args.json {
-                serde_json::to_string_pretty(&demo).map_err(Problem::from)? + "\n"
-            } else {
-                page::text(&demo)
-            }
-        }
+    let text = if let Some(path) = &args.write {
+        folder::write(path)?.text(args.json)?
+    } else {
+        Demo::new(args)?.text(args.json)?
     };
     output::write(None, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 impl Demo {
+    /// For people, or as JSON.
+    fn text(&self, json: bool) -> Result<String, Problem> {
+        Ok(if json { serde_json::to_string_pretty(self)? + "\n" } else { page::text(self) })
+    }
+
     fn new(args: &DemoArgs) -> Result<Self, Failure> {
         let store = args.keep.as_deref().map_or_else(DemoStore::temporary, DemoStore::kept)?;
         let meaning = !args.words;

@@ -51,7 +51,7 @@ pub(super) fn text(demo: &Demo) -> String {
 }
 
 pub(super) fn heading(out: &mut String, text: &str) {
-    let _ = writeln!(out, "\n{HEADING}== {text}{HEADING:#}\n");
+    let _ = writeln!(out, "\n{HEADING}== {text}{HEADING:#}");
 }
 
 /// Text in lines that fit the page.
@@ -98,7 +98,9 @@ fn question(out: &mut String, stopped: &Stopped, in_full: bool) {
     let hits = &stopped.response.hits;
     let best = hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
     let badge = hits.iter().map(|hit| hit.source.width()).max().unwrap_or(0);
-    hits.iter().for_each(|hit| line(out, hit, badge, best));
+    for hit in hits {
+        line(out, hit, badge, best);
+    }
     out.push('\n');
     paragraph(out, stop.point);
     let Some(first) = stopped.response.answer.hits.first() else { return };

@@ -77,7 +77,9 @@ pub(super) fn run(args: &SourcesArgs, store: &Path) -> Result<ExitCode, Failure>
     let mut counter = Counter::new(kinds.len() * questions.queries.len());
     let answers = judged.ask(&kinds, &config.pipeline, &mut || counter.step())?;
     let default = kinds.iter().position(|kind| *kind == Kind::Default);
-    default.into_iter().for_each(|at| ask::warn(&answers[at], questions.queries.len()));
+    if let Some(at) = default {
+        ask::warn(&answers[at], questions.queries.len());
+    }
     print(args, &judged.table(kinds, &answers)?)
 }
 
