@@ -81,8 +81,9 @@ fn remarks(out: &mut String, report: &Report, meaning: bool) {
     paragraph(
         out,
         "The best of each column is marked (*). “reach”: of the sources that have an answer, how many have one \
-         among the first ten. “+/-/=”: questions on which the row is better, worse and equal to MAINSTEM. A \
-         difference is called sure when chance explains it less than once in 20 times, all rows counted.\n",
+         among the first ten. MAINSTEM: the default search, all sources at once; freshness is left out, and added \
+         in the last row. “+/-/=”: questions on which a row is better, worse and equal. A difference is called \
+         sure when chance explains it less than once in 20 times, all rows counted.\n",
     );
     let of = |row: Option<&Row>, what: &str| Some(sentence(what, row?.comparison.as_ref()?));
     let lists =
