@@ -23,7 +23,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// See it at work on sample lists: fuse, explain, evaluate
+    /// See it at work: index 16 sample sources, search them at once, explain and measure the answers
     Demo(crate::demo::DemoArgs),
     /// Make an empty store
     Init(crate::store::InitArgs),

@@ -38,7 +38,7 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 17] = [
+    let commands: [&[&str]; 18] = [
         &[],
         &["demo"],
         &["init"],
@@ -48,6 +48,7 @@ fn command_line() {
         &["fuse"],
         &["eval"],
         &["eval", "compare"],
+        &["eval", "sources"],
         &["recency"],
         &["model"],
         &["model", "pull"],

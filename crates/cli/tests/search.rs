@@ -166,3 +166,142 @@ fn the_live_engine_is_measured_at_the_level_of_documents() {
         stderr(&without)
     );
 }
+
+/// The judgements of the two sources of the store.
+fn judged(test: &str) -> Folder {
+    let folder = store(test);
+    folder
+        .file(
+            "queries.jsonl",
+            "{\"_id\":\"1\",\"text\":\"two pieces\"}\n{\"_id\":\"2\",\"text\":\"pinned\"}\n",
+        )
+        .file(
+            "qrels.tsv",
+            "query-id\tcorpus-id\tscore\n1\twiki/forks\t1\n1\tchat/monday\t1\n2\twiki/pins\t1\n",
+        );
+    folder
+}
+
+#[test]
+fn judgements_may_span_sources() {
+    let folder = judged("search_eval_sources");
+    let live =
+        "eval --queries queries.jsonl --qrels qrels.tsv -m R@10 -m Coverage@10 -m SourceRecall@10 --json";
+    let all: Value = serde_json::from_str(&folder.stdout(live)).unwrap();
+    assert_eq!(all["measures"]["R@10"], 1.0);
+    // Both sources answer the first query, one of two the second.
+    assert_eq!(
+        (&all["queries"]["1"]["Coverage@10"], &all["queries"]["2"]["Coverage@10"]),
+        (&1.0.into(), &0.5.into())
+    );
+    assert_eq!(all["measures"]["SourceRecall@10"], 1.0);
+    let wiki: Value = serde_json::from_str(&folder.stdout(&format!("{live} --sources wiki"))).unwrap();
+    assert_eq!(wiki["queries"]["1"]["SourceRecall@10"], 0.5, "{wiki}");
+    assert_eq!(wiki["queries"]["1"]["Coverage@10"], 0.5, "the chat is judged, so it counts");
+}
+
+#[test]
+fn coverage_counts_the_sources_of_wrong_answers_too() {
+    let folder = judged("search_eval_coverage");
+    folder.file("own.tsv", "query-id\tcorpus-id\tscore\n1\tforks\t1\n2\tpins\t1\n");
+    let live = "eval --queries queries.jsonl --qrels own.tsv --judged-source wiki -m Coverage@10 -m SourceRecall@10 --json";
+    let all: Value = serde_json::from_str(&folder.stdout(live)).unwrap();
+    assert_eq!(
+        (&all["queries"]["1"]["Coverage@10"], &all["queries"]["2"]["Coverage@10"]),
+        (&1.0.into(), &0.5.into())
+    );
+    assert_eq!(all["measures"]["SourceRecall@10"], 1.0);
+    let slip = folder.run("eval --queries queries.jsonl --qrels own.tsv --judged-source wikki");
+    assert!(
+        slip.status.code() == Some(2) && stderr(&slip).contains("did you mean `wiki`?"),
+        "{}",
+        stderr(&slip)
+    );
+}
+
+#[test]
+fn ways_stand_side_by_side() {
+    let folder = judged("search_eval_ways");
+    let command = "eval sources --queries queries.jsonl --qrels qrels.tsv -m R@10";
+    let text = folder.stdout(command);
+    let rows: Vec<_> = text.lines().map(|line| line.split("  ").next().unwrap()).collect();
+    let expected = [
+        "R@10, 2 judged queries",
+        "chat alone",
+        "wiki alone",
+        "all sources, by words alone",
+        "all sources, merged by rank alone",
+        "all sources, default",
+        "no difference to the default is shown",
+    ];
+    assert_eq!(rows, expected, "{text}");
+    assert!(text.contains("wiki alone                         0.7500   -0.2500"), "{text}");
+    folder.file("tuned.toml", "[pipeline]\nacross = \"rank\"\n");
+    let json: Value =
+        serde_json::from_str(&folder.stdout(&format!("{command} --config tuned.toml --json"))).unwrap();
+    let ways = json["ways"].as_array().unwrap();
+    assert_eq!((&ways[5]["way"], &ways[5]["of"]), (&"configured".into(), &"tuned.toml".into()));
+    assert_eq!((json["comparisons"].as_array().unwrap().len(), &json["queries"]), (5, &2.into()));
+    assert_eq!(json["comparisons"][0]["baseline"], "all sources, default");
+    let without = folder.run("eval sources --qrels qrels.tsv");
+    assert!(
+        without.status.code() == Some(2) && stderr(&without).contains("--queries"),
+        "{}",
+        stderr(&without)
+    );
+}
+
+#[test]
+fn settings_are_laid_over_the_defaults() {
+    let folder = store("search_config");
+    folder.file("mine.toml", "[pipeline]\nlimit = 1\n[pipeline.dedup]\nacross = 1.0\nwithin = 1.0\n");
+    let plan = folder.stdout("search fork --config mine.toml --plan");
+    assert!(plan.contains("fuse      linear") && plan.contains("from 1\n"), "the method stays: {plan}");
+    assert!(plan.contains("cut       1 hits") && plan.contains("settings of `mine.toml`"), "{plan}");
+    let more = folder.stdout("search fork --config mine.toml --plan -n 7 --method rrf");
+    assert!(more.contains("cut       7 hits") && more.contains("fuse      rrf"), "options win: {more}");
+    let json: Value = serde_json::from_str(&folder.stdout("search fork --config mine.toml --json")).unwrap();
+    assert_eq!(json["hits"].as_array().unwrap().len(), 1);
+    let notes = json["status"]["notes"].as_array().unwrap();
+    assert!(notes.contains(&"settings of `mine.toml`".into()), "{notes:?}");
+    folder.file("part.toml", "[pipeline.fuse]\nnormalise = \"zscore\"\n");
+    assert!(folder.stdout("search fork --config part.toml --plan").contains("fuse      linear"));
+}
+
+#[test]
+fn the_settings_beside_the_store_are_found() {
+    let folder = store("search_found_config");
+    let note = |arguments: &str| stderr(&folder.run(&format!("search fork {NOW} {arguments}")));
+    assert!(!note("").contains("settings of"));
+    folder.file("mainstem.toml", "[pipeline]\nlimit = 1\n");
+    assert!(note("").contains("settings of `mainstem.toml`"), "{}", note(""));
+    folder.file(".mainstem/mainstem.toml", "[pipeline]\nlimit = 2\n");
+    assert!(note("").contains("settings of `.mainstem/mainstem.toml`"), "{}", note(""));
+    assert!(!note("--no-config").contains("settings of"));
+}
+
+#[test]
+fn slips_in_settings_are_refused_with_a_hint() {
+    let folder = judged("search_wrong_config");
+    for (name, text, expected) in [
+        ("key.toml", "[pipeline]\nacros = \"rank\"\n", "key.toml:2"),
+        ("table.toml", "[pipelines]\nacross = \"rank\"\n", "table.toml"),
+        ("value.toml", "[pipeline.fuse]\nk = -1\n", "value.toml"),
+        ("none.toml", "", "none.toml"),
+        ("absent.toml/", "", "absent.toml"),
+    ] {
+        if !name.ends_with('/') {
+            folder.file(name, text);
+        }
+        for command in ["search fork", "eval --queries queries.jsonl --qrels qrels.tsv"] {
+            let output = folder.run(&format!("{command} --config {name}"));
+            let message = stderr(&output);
+            assert_eq!(output.status.code(), Some(2), "{name}: {message}");
+            assert!(message.contains(expected) && message.contains("hint"), "{name}: {message}");
+        }
+    }
+    let idle = folder.run("eval --run some.run --qrels qrels.tsv --config key.toml");
+    assert!(idle.status.code() == Some(2) && stderr(&idle).contains("--queries"), "{}", stderr(&idle));
+    let map = folder.run("eval --queries queries.jsonl --qrels qrels.tsv --source-map map.tsv");
+    assert!(map.status.code() == Some(2) && stderr(&map).contains("--source-map"), "{}", stderr(&map));
+}

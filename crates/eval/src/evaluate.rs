@@ -60,8 +60,9 @@ pub fn evaluate(qrels: &Qrels, run: &Run, measures: &[Measure], settings: &Setti
     let score = |query: &JudgedQuery| {
         let ranking = run.ranking(&query.id);
         let list = Graded::new(query, ranking);
-        let values =
-            measures.iter().map(|measure| measure.score(&list, ranking, settings.rel, &settings.sources));
+        let score =
+            |measure: &&Measure| measure.score(query, &list, ranking, settings.rel, &settings.sources);
+        let values = measures.iter().map(score);
         QueryScores { query: query.id.clone(), values: values.collect() }
     };
     Evaluation {

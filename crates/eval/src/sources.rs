@@ -10,7 +10,7 @@ use crate::{EvalError, JudgedQuery, Qrels, Run};
 
 /// The source of each document and the number of sources there are.
 ///
-/// Needed by `Coverage@k` only; the default knows no source, and then every coverage is 0.
+/// Needed by `Coverage@k` and `SourceRecall@k` only; the default knows no source, and then every coverage is 0.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     by_doc: Option<FxHashMap<String, String>>,
@@ -23,6 +23,15 @@ impl Sources {
         let by_doc: FxHashMap<_, _> = by_doc.into_iter().collect();
         let total = by_doc.values().collect::<BTreeSet<_>>().len();
         Self { by_doc: Some(by_doc), total }
+    }
+
+    /// The same documents among more sources: those of these names are there too, even where they have no document here.
+    #[must_use]
+    pub fn among(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        let mut all: BTreeSet<_> = names.into_iter().collect();
+        all.extend(self.by_doc.iter().flat_map(|map| map.values().cloned()));
+        self.total = all.len().max(self.total);
+        self
     }
 
     /// Sources from the ids: what stands before the first `:` or `/`, as in `wiki:42`. An id with neither has no source.
@@ -113,6 +122,12 @@ mod tests {
     fn a_mapping_wins_over_ids() {
         let sources = Sources::from_map([("wiki:1".to_owned(), "docs".to_owned())]);
         assert_eq!((sources.source_of("wiki:1"), sources.source_of("wiki:2")), (Some("docs"), None));
+    }
+
+    #[test]
+    fn a_source_without_documents_counts() {
+        let sources = Sources::from_map([("a".to_owned(), "wiki".to_owned())]);
+        assert_eq!(sources.among(["wiki", "chat"].map(str::to_owned)).total(), 2);
     }
 
     #[test]

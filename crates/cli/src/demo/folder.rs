@@ -1,4 +1,4 @@
-//! `mainstem demo --write`: the sample files in a folder, and what to do with them.
+//! `mainstem demo --write`: the sample files in a folder; and commands to go on with.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -29,14 +29,39 @@ impl Written {
     }
 }
 
+/// Where the demo's commands keep the store, unless told otherwise.
+const STORE: &str = "demo-store";
+/// Where they put the samples.
+const RECIPES: &str = "samples";
+
+/// Commands to go on with after the demo, which work in this order.
+pub(super) fn commands(kept: Option<&Path>) -> Vec<String> {
+    let store = quoted(&kept.map_or(STORE.to_owned(), |path| path.display().to_string()));
+    let mut commands = Vec::new();
+    if kept.is_none() {
+        commands.push(format!("mainstem demo --keep {store}"));
+    }
+    commands.extend([
+        format!("mainstem --store {store} search \"who is on call from 2 February\" --now 2026-01-31 --explain"),
+        format!("mainstem demo --write {RECIPES}"),
+        format!(
+            "mainstem --store {store} eval sources --queries {RECIPES}/docs-team/queries.jsonl --qrels {RECIPES}/docs-team/qrels.tsv"
+        ),
+    ]);
+    commands
+}
+
 /// Commands that work on the files in a folder.
-pub(super) fn commands(folder: &str) -> [String; 4] {
+fn after_writing(folder: &str) -> [String; 4] {
     let file = |name: &str| quoted(&format!("{}/{name}", folder.trim_end_matches(['/', '\\'])));
     [
-        format!("mainstem fuse {} --explain", file("search.json")),
-        format!("mainstem fuse {} --why-not reviews:403", file("search.json")),
-        format!("mainstem fuse {} --compat qdrant", file("search.json")),
-        format!("mainstem eval --qrels {} --run {} --per-query", file("qrels.tsv"), file("dense.run")),
+        format!("mainstem ingest {} --source books --kind books", file("chess-tutor/books.jsonl")),
+        format!("mainstem ingest {} --source games --kind games", file("chess-tutor/games.jsonl")),
+        format!(
+            "mainstem search \"example of a knight blocking an isolated pawn\" --config {} --explain",
+            file("chess-tutor/mainstem.toml")
+        ),
+        format!("mainstem fuse {} --explain", file("first-look/search.json")),
     ]
 }
 
@@ -49,21 +74,22 @@ fn quoted(path: &str) -> String {
 /// Writes the files. Nothing is overwritten; when one of them exists, none is written.
 pub(super) fn write(folder: &Path) -> Result<Written, Problem> {
     for sample in samples::ALL {
-        let path = folder.join(sample.name);
+        let path = folder.join(sample.path);
         if path.symlink_metadata().is_ok() {
             return Err(taken(&path));
         }
     }
-    fs::create_dir_all(folder).map_err(|error| refused(folder, error))?;
     for sample in samples::ALL {
-        let path = folder.join(sample.name);
+        let path = folder.join(sample.path);
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).map_err(|error| refused(parent, error))?;
         let created = OpenOptions::new().write(true).create_new(true).open(&path);
         let written = created.and_then(|mut file| file.write_all(sample.text.as_bytes()));
         written.map_err(|error| refused(&path, error))?;
     }
     let shown = folder.display().to_string();
-    let files = samples::ALL.iter().map(|sample| sample.name).collect();
-    Ok(Written { next: commands(&shown), folder: shown, files })
+    let files = samples::ALL.iter().map(|sample| sample.path).collect();
+    Ok(Written { next: after_writing(&shown), folder: shown, files })
 }
 
 fn taken(path: &Path) -> Problem {

@@ -1,179 +1,192 @@
-//! The sample questions, answered in several ways and measured.
+//! The judged questions of all recipes, answered in several ways and measured.
 
-use mainstem_core::{Bounds, Candidates, FuseSpec, Leg, Method, Replay};
-use mainstem_eval::format::Descending;
-use mainstem_eval::{Comparison, Evaluation, Measure, Qrels, Run, RunBuilder, Settings, compare, evaluate};
+use mainstem::query::Engine;
+use mainstem_core::contract::Channel;
+use mainstem_eval::{Comparison, Evaluation, Measure};
 use serde::Serialize;
+use serde_json::Map;
 
-use super::samples::{self, ByQuery, Sample};
-use crate::failure::Problem;
+use super::samples::{self, RECIPES, Recipe};
+use super::tour;
+use crate::eval::ask::{Answers, Questions};
+use crate::eval::ways::{Judged, Kind, Table};
+use crate::failure::{Failure, Problem};
 
-const MEASURES: [&str; 3] = ["nDCG@10", "MRR", "Success@1"];
+/// What the tables show first.
+pub(super) const MAIN: &str = "nDCG@10";
+/// How many of the sources that have an answer give one.
+pub(super) const REACH: &str = "SourceRecall@10";
 
-/// The six lists: each source searched by words and by meaning.
-const LISTS: [&str; 6] =
-    ["code-lexical", "code-dense", "reviews-lexical", "reviews-dense", "wiki-lexical", "wiki-dense"];
+const BEST: &str = "best source alone";
+const OWN: &str = "MAINSTEM, own sources";
 
-/// How lists become one.
-enum Merge {
-    /// There is one list.
-    Alone,
-    /// By a method with its defaults.
-    By(Method),
-    /// As the sample search says, with its bounds.
-    AsSearched,
+/// One recipe's sources, each alone.
+#[derive(Serialize)]
+pub(super) struct Alone {
+    /// The recipe.
+    pub(super) recipe: &'static str,
+    /// Each source with its value.
+    pub(super) sources: Vec<(String, f64)>,
+    /// All sources of all recipes together.
+    pub(super) together: f64,
 }
 
-/// One way to answer.
-struct Way {
-    name: &'static str,
-    lists: &'static [&'static str],
-    merge: Merge,
-}
-
-impl Way {
-    const fn new(name: &'static str, lists: &'static [&'static str], merge: Merge) -> Self {
-        Self { name, lists, merge }
-    }
-}
-
-/// The way that looks at ranks only.
-pub(super) const RANK_ONLY: &str = "six lists: rrf, by rank alone";
-/// The way of the sample search.
-pub(super) const COMMON_SCALE: &str = "six lists: combsum, on a common scale";
-/// The best one on these samples.
-pub(super) const DENSE: &str = "dense, all sources by score";
-
-const WAYS: [Way; 13] = [
-    Way::new("code/lexical", &["code-lexical"], Merge::Alone),
-    Way::new("code/dense", &["code-dense"], Merge::Alone),
-    Way::new("reviews/lexical", &["reviews-lexical"], Merge::Alone),
-    Way::new("reviews/dense", &["reviews-dense"], Merge::Alone),
-    Way::new("wiki/lexical", &["wiki-lexical"], Merge::Alone),
-    Way::new("wiki/dense", &["wiki-dense"], Merge::Alone),
-    Way::new("lexical, all sources by score", &["lexical"], Merge::Alone),
-    Way::new(DENSE, &["dense"], Merge::Alone),
-    Way::new(RANK_ONLY, &LISTS, Merge::By(Method::Rrf)),
-    Way::new("six lists: rsf, each list from 0 to 1", &LISTS, Merge::By(Method::Rsf)),
-    Way::new("six lists: dbsf, by mean and spread", &LISTS, Merge::By(Method::Dbsf)),
-    Way::new(COMMON_SCALE, &LISTS, Merge::AsSearched),
-    Way::new("lexical + dense, all sources: rsf", &["lexical", "dense"], Merge::By(Method::Rsf)),
-];
-
-/// One way and how good it is.
+/// One way, for all recipes.
 #[derive(Serialize)]
 pub(super) struct Row {
-    pub(super) name: &'static str,
-    #[serde(flatten)]
-    pub(super) evaluation: Evaluation,
+    /// What it is.
+    #[serde(skip)]
+    pub(super) kind: Kind,
+    name: String,
+    /// The value for each recipe, and for all of them.
+    pub(super) recipes: Vec<f64>,
+    pub(super) all: f64,
+    pub(super) reach: f64,
+    /// Against the default.
+    pub(super) comparison: Option<Comparison>,
+    evaluation: Evaluation,
 }
 
-/// All ways side by side.
+/// Everything that was measured.
 #[derive(Serialize)]
 pub(super) struct Report {
+    /// How many questions there are.
     pub(super) questions: usize,
+    /// Each source alone.
+    pub(super) alone: Vec<Alone>,
+    /// The ways, side by side.
     pub(super) ways: Vec<Row>,
-    /// Rank alone, and the best way, each against the common scale.
-    pub(super) comparisons: Vec<Comparison>,
 }
 
 impl Report {
-    fn named(&self, name: &'static str) -> Option<(&'static str, &Evaluation)> {
-        self.ways.iter().find(|row| row.name == name).map(|row| (name, &row.evaluation))
+    /// The way of this kind.
+    pub(super) fn way(&self, kind: &Kind) -> Option<&Row> {
+        self.ways.iter().find(|row| row.kind == *kind)
     }
 
-    /// The comparison of this way with the common scale.
-    pub(super) fn against_common_scale(&self, name: &str) -> Option<&Comparison> {
-        self.comparisons.iter().find(|comparison| comparison.run == name)
+    /// The way that asks the best source of each recipe alone.
+    pub(super) fn best_alone(&self) -> Option<&Row> {
+        self.way(&Kind::Own(BEST.to_owned()))
     }
 
-    fn compared(&self) -> Vec<Comparison> {
-        let others: Vec<_> = [RANK_ONLY, DENSE].into_iter().filter_map(|name| self.named(name)).collect();
-        let all = self.named(COMMON_SCALE).map(|baseline| compare(baseline, &others)).unwrap_or_default();
-        all.into_iter().filter(|comparison| comparison.measure == MEASURES[0]).collect()
+    /// The way that asks the sources of each recipe only.
+    pub(super) fn own_sources(&self) -> Option<&Row> {
+        self.way(&Kind::Own(OWN.to_owned()))
     }
 }
 
-/// Measures every way.
-pub(super) fn report(search: &Replay) -> Result<Report, Problem> {
-    let qrels = samples::qrels()?;
-    let measures = MEASURES.iter().map(|name| Measure::parse(name)).collect::<Result<Vec<_>, _>>()?;
-    let row = |way: &Way| {
-        let run = answer(way, &qrels, search)?;
-        Ok(Row { name: way.name, evaluation: evaluate(&qrels, &run, &measures, &Settings::default()) })
-    };
-    let ways = WAYS.iter().map(row).collect::<Result<Vec<_>, Problem>>()?;
-    let mut report = Report { questions: qrels.queries().len(), ways, comparisons: Vec::new() };
-    report.comparisons = report.compared();
-    Ok(report)
+/// How many searches it takes.
+pub(super) fn searches(meaning: bool) -> Result<u64, Problem> {
+    let (mut alone, mut questions) = (0, 0);
+    for recipe in &RECIPES {
+        let count = recipe.queries()?.len();
+        questions += count;
+        alone += count * recipe.sources.len();
+    }
+    let ways = if meaning { 7 } else { 5 };
+    Ok((alone + questions * ways) as u64)
 }
 
-/// The answers to all questions.
-fn answer(way: &Way, qrels: &Qrels, search: &Replay) -> Result<Run, Problem> {
-    let samples: Vec<_> =
-        way.lists.iter().map(|name| Sample::find(&format!("{name}.run"))).collect::<Result<_, _>>()?;
-    let spec = match (&way.merge, samples.as_slice()) {
-        (Merge::Alone, [sample, ..]) => return Ok(Run::read(sample.lines())?),
-        (Merge::Alone, []) => return Ok(Run::default()),
-        (Merge::By(method), _) => FuseSpec::new(*method),
-        (Merge::AsSearched, _) => search.pipeline.fuse.clone(),
-    };
-    let fusion = spec.check()?;
-    let runs: Vec<_> = samples.iter().map(|sample| sample.run()).collect::<Result<_, _>>()?;
-    let mut merged = RunBuilder::default();
-    for query in qrels.queries() {
-        let candidates = candidates(&query.id, way.lists, &runs, search)?;
-        let mut scores = Descending::default();
-        for hit in fusion.fuse(&candidates)?.hits() {
-            merged.push(&query.id, candidates.id(hit.slot), scores.next(hit.score));
+/// Measures every way. `progress` is told of each search.
+pub(super) fn report(engine: &Engine, meaning: bool, progress: &mut dyn FnMut()) -> Result<Report, Failure> {
+    let measures = [MAIN, REACH]
+        .map(Measure::parse)
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(Problem::from)?;
+    let mut each = Vec::new();
+    for recipe in &RECIPES {
+        each.push(alone(engine, recipe, &measures, progress)?);
+    }
+    let table = together(engine, meaning, &measures, &each, progress)?;
+    let ways: Vec<_> = table.ways.iter().map(|way| row(way, &table)).collect();
+    let default = ways.iter().find(|row| row.kind == Kind::Default);
+    let alone = RECIPES.iter().zip(each).enumerate().map(|(at, (recipe, sources))| Alone {
+        recipe: recipe.name,
+        sources,
+        together: default.map_or(0.0, |row| row.recipes[at]),
+    });
+    Ok(Report { questions: table.queries, alone: alone.collect(), ways })
+}
+
+/// The sources of a recipe, each alone.
+fn alone(
+    engine: &Engine,
+    recipe: &Recipe,
+    measures: &[Measure],
+    progress: &mut dyn FnMut(),
+) -> Result<Vec<(String, f64)>, Failure> {
+    let questions = Questions { queries: recipe.queries()?, ..Questions::default() };
+    let qrels = samples::qrels([recipe])?;
+    let judged = Judged { engine, questions: &questions, qrels: &qrels, measures, rel: 1 };
+    let kinds: Vec<_> = recipe.source_names().into_iter().map(Kind::Source).collect();
+    let answers = judged.ask(&kinds, &Map::new(), progress)?;
+    let table = judged.table(kinds, &answers)?;
+    let value = |row: &crate::eval::ways::Row| row.evaluation.mean(MAIN).unwrap_or(0.0);
+    Ok(recipe.source_names().into_iter().zip(table.ways.iter().map(value)).collect())
+}
+
+/// All questions over all sources, in every way.
+fn together(
+    engine: &Engine,
+    meaning: bool,
+    measures: &[Measure],
+    alone: &[Vec<(String, f64)>],
+    progress: &mut dyn FnMut(),
+) -> Result<Table, Failure> {
+    let mut questions = Questions::default();
+    for recipe in &RECIPES {
+        questions.queries.extend(recipe.queries()?);
+    }
+    let qrels = samples::qrels(&RECIPES)?;
+    let judged = Judged { engine, questions: &questions, qrels: &qrels, measures, rel: 1 };
+    let channels = [Channel::Lexical, Channel::Dense].map(Kind::Channel);
+    let mut kinds: Vec<_> = channels.into_iter().filter(|_| meaning).collect();
+    kinds.extend([Kind::Rank, Kind::Default, Kind::Own(OWN.to_owned())]);
+    let mut answers = judged.ask(&kinds, &Map::new(), progress)?;
+    answers.insert(0, best_alone(engine, &questions, alone, progress)?);
+    kinds.insert(0, Kind::Own(BEST.to_owned()));
+    let fresh = Questions { now: Some(tour::now()?), ..questions.clone() };
+    answers.push(fresh.ask(engine, &Kind::Fresh.way(&Map::new()), progress)?);
+    kinds.push(Kind::Fresh);
+    judged.table(kinds, &answers)
+}
+
+/// The best source of each recipe, which nobody knows beforehand, asked alone.
+fn best_alone(
+    engine: &Engine,
+    questions: &Questions,
+    alone: &[Vec<(String, f64)>],
+    progress: &mut dyn FnMut(),
+) -> Result<Answers, Failure> {
+    let mut questions = questions.clone();
+    for (recipe, sources) in RECIPES.iter().zip(alone) {
+        let best = sources.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(name, _)| name.clone());
+        let of_recipe = |id: &str| id.split('/').next() == Some(recipe.name);
+        for query in questions.queries.iter_mut().filter(|query| of_recipe(&query.id)) {
+            query.own = best.iter().cloned().collect();
         }
     }
-    Ok(merged.finish())
+    questions.ask(engine, &Kind::Own(BEST.to_owned()).way(&Map::new()), progress)
 }
 
-/// The lists of one question.
-fn candidates(
-    query: &str,
-    names: &[&str],
-    runs: &[ByQuery],
-    search: &Replay,
-) -> Result<Candidates<String>, Problem> {
-    let mut candidates = Candidates::new();
-    for (name, run) in names.iter().zip(runs) {
-        let mut leg = Leg::new(name.replace('-', "/"));
-        leg.bounds = bounds(search, &leg.name);
-        candidates.scored(leg, run.get(query).cloned().unwrap_or_default())?;
+fn row(way: &crate::eval::ways::Row, table: &Table) -> Row {
+    let evaluation = &way.evaluation;
+    Row {
+        kind: way.kind.clone(),
+        name: way.kind.name(),
+        recipes: RECIPES.iter().map(|recipe| mean_of(evaluation, recipe)).collect(),
+        all: evaluation.mean(MAIN).unwrap_or(0.0),
+        reach: evaluation.mean(REACH).unwrap_or(0.0),
+        comparison: table.comparison(&way.kind, MAIN).cloned(),
+        evaluation: evaluation.clone(),
     }
-    Ok(candidates)
 }
 
-/// The bounds that the sample search gives to a list.
-fn bounds(search: &Replay, name: &str) -> Bounds {
-    let lists = search.search.candidates.lists();
-    lists
-        .iter()
-        .map(mainstem_core::RankedList::leg)
-        .find(|leg| leg.name == name)
-        .map(|leg| leg.bounds)
-        .unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use mainstem_eval::compare::Verdict;
-
-    use super::*;
-
-    /// The text of the demo says which way is ahead, and that nothing is shown.
-    #[test]
-    fn the_numbers_are_what_the_text_says() {
-        let report = report(&samples::search().unwrap()).unwrap();
-        let value = |row: &&Row| row.evaluation.means()[0];
-        let best = report.ways.iter().max_by(|a, b| value(a).total_cmp(&value(b)));
-        assert_eq!(best.map(|row| row.name), Some(DENSE));
-        assert_eq!(report.questions, 12);
-        let (rank, dense) = (report.against_common_scale(RANK_ONLY), report.against_common_scale(DENSE));
-        assert!(rank.is_some_and(|rank| rank.difference < 0.0 && rank.verdict() == Verdict::NotShown));
-        assert!(dense.is_some_and(|dense| dense.difference > 0.0 && dense.verdict() == Verdict::NotShown));
-    }
+/// The mean over the questions of one recipe.
+fn mean_of(evaluation: &Evaluation, recipe: &Recipe) -> f64 {
+    let prefix = recipe.query_id("");
+    let of_recipe = evaluation.queries().iter().filter(|scores| scores.query.starts_with(&prefix));
+    let values: Vec<f64> = of_recipe.map(|scores| scores.values[0]).collect();
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }

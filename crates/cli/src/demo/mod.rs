@@ -1,38 +1,58 @@
-//! `mainstem demo`: a first look, on sample lists that are part of the program.
+//! `mainstem demo`: the engine at work on sample documents that are part of the program.
 
 mod folder;
 mod measure;
 mod page;
 mod samples;
+mod scores;
+mod store;
+mod tour;
+mod vectors;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
 
 use clap::Args;
-use mainstem_core::fuse::{FuseSpec, Method};
-use mainstem_core::{Answer, Replay};
+use indicatif::{ProgressBar, ProgressStyle};
+use mainstem_core::contract::{Embedder, SourceStats};
 use serde::Serialize;
 
 use crate::failure::{Failure, Problem};
 use crate::output;
 use measure::Report;
+use store::DemoStore;
+use tour::Stopped;
+use vectors::Sampled;
 
 const HELP: &str = "\
 Examples:
   mainstem demo
+  mainstem demo --keep demo-store
+  mainstem demo --words
   mainstem demo --json
-  mainstem demo --write first-look
+  mainstem demo --write recipes
 
-The samples are built in: the demo reads no file, asks no clock and needs no network.
+The samples and their vectors are built in: the demo needs no network, no model and no set-up, and
+its clock stands still, so that it shows the same every day.
 
 Exit codes: 0 shown or written, 2 error";
 
-/// See it at work on sample lists: fuse, explain, evaluate.
+/// See it at work: index 16 sample sources, search them at once, explain and measure the answers.
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
 pub(crate) struct DemoArgs {
-    /// Write the sample files to this folder instead, to try other commands on them
+    /// Keep the store in this folder, to go on with `mainstem --store DIR search` [default: it is removed]
     #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+
+    /// Search by words alone, without the vectors that come with the samples
+    #[arg(long)]
+    words: bool,
+
+    /// Write the sample files to this folder instead, to try other commands on them
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["keep", "words"])]
     write: Option<PathBuf>,
 
     /// Print JSON
@@ -40,55 +60,95 @@ pub(crate) struct DemoArgs {
     json: bool,
 }
 
+/// A recipe and what its sources hold.
+#[derive(Serialize)]
+struct Held {
+    recipe: &'static str,
+    sources: Vec<SourceStats>,
+}
+
 /// Everything that the demo shows.
 #[derive(Serialize)]
 struct Demo {
     about: &'static str,
-    /// How many texts the sources hold together.
-    texts: usize,
-    query: String,
-    /// The search as the file says.
-    search: Answer,
-    /// The same lists, merged by rank alone.
-    by_rank: Answer,
+    documents: u64,
+    /// Whether the search by meaning takes part.
+    meaning: bool,
+    now: &'static str,
+    recipes: Vec<Held>,
+    questions: Vec<Stopped>,
     evaluation: Report,
     next: Vec<String>,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
-    Ok(show(args)?)
-}
-
-fn show(args: &DemoArgs) -> Result<ExitCode, Problem> {
-    let text = match &args.write {
-        Some(path) => folder::write(path)?.text(args.json)?,
-        None if args.json => serde_json::to_string_pretty(&Demo::new()?)? + "\n",
-        None => page::text(&Demo::new()?),
+    let text = if let Some(path) = &args.write {
+        folder::write(path)?.text(args.json)?
+    } else {
+        Demo::new(args)?.text(args.json)?
     };
     output::write(None, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 impl Demo {
-    fn new() -> Result<Self, Problem> {
-        let replay = samples::search()?;
-        let mut next: Vec<_> = folder::commands(samples::FOLDER).into();
-        next.push(format!("mainstem demo --write {}", samples::FOLDER));
+    /// For people, or as JSON.
+    fn text(&self, json: bool) -> Result<String, Problem> {
+        Ok(if json { serde_json::to_string_pretty(self)? + "\n" } else { page::text(self) })
+    }
+
+    fn new(args: &DemoArgs) -> Result<Self, Failure> {
+        let store = args.keep.as_deref().map_or_else(DemoStore::temporary, DemoStore::kept)?;
+        let meaning = !args.words;
+        let model: Option<Arc<dyn Embedder>> = if meaning { Some(Arc::new(Sampled::new()?)) } else { None };
+        let started = Instant::now();
+        fill(&store, model.as_deref())?;
+        let recipes = held(&store)?;
+        let documents = recipes.iter().flat_map(|held| &held.sources).map(|source| source.documents).sum();
+        output::note(&format!("indexed {documents} documents in {:.1} s", started.elapsed().as_secs_f64()));
+        let engine = store.engine(model);
+        let questions = tour::take(&engine, meaning)?;
+        let bar = bar(measure::searches(meaning)?, "judged questions, asked in every way");
+        let evaluation = measure::report(&engine, meaning, &mut || bar.inc(1))?;
+        bar.finish_and_clear();
+        let next = folder::commands(args.keep.as_deref());
         Ok(Self {
             about: page::ABOUT,
-            texts: samples::texts()?,
-            query: replay.search.query.clone().unwrap_or_default(),
-            search: replay.run()?,
-            by_rank: by_rank(&replay)?,
-            evaluation: measure::report(&replay)?,
+            documents,
+            meaning,
+            now: tour::NOW,
+            recipes,
+            questions,
+            evaluation,
             next,
         })
     }
 }
 
-fn by_rank(replay: &Replay) -> Result<Answer, Problem> {
-    let mut replay = replay.clone();
-    replay.pipeline.fuse = FuseSpec::new(Method::Rrf);
-    Ok(replay.run()?)
+/// Indexes the samples, and shows how far it is on a terminal.
+fn fill(store: &DemoStore, model: Option<&dyn Embedder>) -> Result<(), Failure> {
+    let all = samples::documents()?;
+    let bar = bar(all, "documents");
+    store.fill(model, &mut |documents| bar.set_position(documents))?;
+    bar.finish_and_clear();
+    Ok(())
+}
+
+fn bar(length: u64, what: &'static str) -> ProgressBar {
+    let bar = ProgressBar::new(length).with_message(what);
+    if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn held(store: &DemoStore) -> Result<Vec<Held>, Failure> {
+    let all = store.sources()?;
+    let of = |recipe: &samples::Recipe| {
+        let named = |name: &str| all.iter().find(|source| source.name == name).cloned();
+        let sources = recipe.sources.iter().filter_map(|(name, _)| named(name)).collect();
+        Held { recipe: recipe.name, sources }
+    };
+    Ok(samples::RECIPES.iter().map(of).collect())
 }

@@ -3,184 +3,206 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use mainstem_core::ledger::Freshness;
-use mainstem_core::{Answer, Hit, Step};
-use mainstem_eval::Comparison;
-use mainstem_eval::compare::Verdict;
+use mainstem::query::SearchHit;
+use mainstem_core::Step;
+use mainstem_core::ledger::{Contribution, Freshness};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use super::Demo;
-use super::measure::{DENSE, RANK_ONLY, Report};
-use crate::fuse::{explain, render};
-use crate::table::{Cell, Table};
+use super::tour::{self, Stopped};
+use super::{Demo, scores};
+use crate::fuse::explain;
+use crate::search::{age, render};
 
 /// What this is, in one line.
-pub(super) const ABOUT: &str =
-    "Mainstem merges ranked lists from many sources into one, explains each score, measures the result.";
+pub(super) const ABOUT: &str = "Mainstem: one question, many sources, one ranked answer that says why.";
 
 const HEADING: Style = AnsiColor::Cyan.on_default().bold();
 const STRONG: Style = Style::new().bold();
+const FAINT: Style = Style::new().dimmed();
 
-/// How many hits are explained, and how many of the other order are shown.
-const EXPLAINED: usize = 2;
-const COMPARED: usize = 3;
+/// How wide the page is.
+const WIDTH: usize = 98;
+/// How wide a title is.
+const TITLE: usize = 38;
+/// Which question is explained to the last digit.
+const EXPLAINED: &str = "when do we move to the new office";
 
 /// The whole page.
 pub(super) fn text(demo: &Demo) -> String {
     let mut out = format!("{STRONG}{ABOUT}{STRONG:#}\n\n");
-    let _ = writeln!(
-        out,
-        "The samples, made up for this demo: a small team that warns of floods. {} short texts in three\n\
-         sources (code, reviews, wiki), each searched by words (lexical) and by meaning (dense).",
-        demo.texts
+    introduction(&mut out, demo);
+    for stopped in &demo.questions {
+        question(&mut out, stopped, stopped.stop.query == EXPLAINED);
+    }
+    scores::section(&mut out, &demo.evaluation, demo.meaning);
+    heading(&mut out, "Go on");
+    for command in &demo.next {
+        // The shell takes a long command in two lines.
+        let shown = command.replacen(" --qrels", " \\\n      --qrels", 1);
+        let _ = writeln!(out, "  {STRONG}{shown}{STRONG:#}");
+    }
+    paragraph(
+        &mut out,
+        "\nThen your own: `mainstem ingest ~/notes --source notes`, `mainstem search \"…\"`. In a clone, \
+         `cargo run --release --` stands for `mainstem`. New questions are searched by meaning once \
+         `mainstem model pull` has run, and by words until then.",
     );
-    heading(&mut out, &format!("Six lists in, one out: “{}”", demo.query));
-    out.push_str(&hits(&demo.search));
-    out.push_str(
-        "\nReview 403 repeats the wiki page, so it is folded into it. Old texts count a little less.\n",
-    );
-    heading(&mut out, "Why is the first hit first?");
-    explained(&mut out, &demo.search);
-    out.push_str(
-        "Redoing these steps gives the score exactly. BM25 is read from 0 to 12, cosine from 0 to 1.\n",
-    );
-    heading(&mut out, "The same lists, merged by rank alone");
-    reordered(&mut out, demo);
-    heading(&mut out, &format!("Is it better? {} judged questions", demo.evaluation.questions));
-    out.push_str(&measures(&demo.evaluation));
-    remarks(&mut out, &demo.evaluation);
-    heading(&mut out, "Try it");
-    next(&mut out, &demo.next);
     out
 }
 
-fn heading(out: &mut String, text: &str) {
-    let _ = writeln!(out, "\n{HEADING}== {text}{HEADING:#}\n");
+pub(super) fn heading(out: &mut String, text: &str) {
+    let _ = writeln!(out, "\n{HEADING}== {text}{HEADING:#}");
 }
 
-/// The hits with where they were found.
-fn hits(answer: &Answer) -> String {
-    let mut table = Table::new(0, ["#", "score", "age"]);
-    for name in ["source", "hit", "found by", "folded in"] {
-        table.add_name(name);
+/// Text in lines that fit the page.
+pub(super) fn paragraph(out: &mut String, text: &str) {
+    let mut width = 0;
+    for (at, word) in text.split(' ').enumerate() {
+        let start = word.rsplit('\n').next().unwrap_or(word).width();
+        if at > 0 && width + 1 + word.width() > WIDTH {
+            out.push('\n');
+            width = 0;
+        } else if at > 0 {
+            out.push(' ');
+            width += 1;
+        }
+        out.push_str(word);
+        width = if word.contains('\n') { start } else { width + word.width() };
     }
-    for hit in &answer.hits {
-        let mut row = vec![Cell::new(hit.rank.to_string()), Cell::new(format!("{:.4}", hit.score))];
-        row.push(Cell::new(age(hit).map(|days| format!("{days:.0} d")).unwrap_or_default()));
-        row.push(Cell::new(hit.sources.join(", ")));
-        row.push(Cell::new(title(hit)));
-        row.push(Cell::new(channels(hit)));
-        row.push(Cell::new(hit.alternates.join(", ")));
-        table.push(row);
-    }
-    table.render()
+    out.push('\n');
 }
 
-fn title(hit: &Hit) -> String {
-    render::title(hit).unwrap_or_else(|| hit.id.clone())
-}
-
-/// The ranks by channel: the source has a column of its own.
-fn channels(hit: &Hit) -> String {
-    let lists = hit.ledger.steps.iter().find_map(|step| match step {
-        Step::Fuse { lists, .. } => Some(lists),
-        _ => None,
-    });
-    let found = lists.into_iter().flatten().filter_map(|list| {
-        let channel = list.list.rsplit('/').next()?;
-        list.rank.map(|rank| format!("{channel} #{rank}"))
-    });
-    found.collect::<Vec<_>>().join(", ")
-}
-
-fn age(hit: &Hit) -> Option<f64> {
-    hit.ledger.steps.iter().find_map(|step| match step {
-        Step::Recency { freshness: Freshness::Decay { age_days, .. }, .. } => *age_days,
-        _ => None,
-    })
-}
-
-fn explained(out: &mut String, answer: &Answer) {
-    for hit in answer.hits.iter().take(EXPLAINED) {
-        explain::hit(out, hit, &answer.status.formula);
-        out.push('\n');
+fn introduction(out: &mut String, demo: &Demo) {
+    let count: usize = demo.recipes.iter().map(|held| held.sources.len()).sum();
+    let how = if demo.meaning { "by words and by meaning" } else { "by words alone (`--words`)" };
+    paragraph(
+        out,
+        &format!(
+            "Five made-up users, {count} sources, {} documents, all in one store and searched at once, {how}. \
+             The clock stands at {}.\n",
+            demo.documents,
+            &demo.now[..10]
+        ),
+    );
+    for held in &demo.recipes {
+        let sources = held.sources.iter().map(|source| format!("{} {}", source.name, source.documents));
+        let _ = writeln!(out, "  {:<13} {}", held.recipe, sources.collect::<Vec<_>>().join(" · "));
     }
 }
 
-/// The order by rank alone, beside the places that the hits had.
-fn reordered(out: &mut String, demo: &Demo) {
-    let mut table = Table::new(0, ["#", "was"]);
-    for name in ["source", "hit", "found by"] {
-        table.add_name(name);
+/// One question: its hits, what is to be seen, and why the first is first.
+fn question(out: &mut String, stopped: &Stopped, in_full: bool) {
+    let stop = stopped.stop;
+    let english = stop.english.map(|english| format!(" ({english})")).unwrap_or_default();
+    heading(out, &format!("{}: “{}”{english}", stop.recipe, stop.query));
+    let hits = &stopped.response.hits;
+    let best = hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
+    let badge = hits.iter().map(|hit| hit.source.width()).max().unwrap_or(0);
+    for hit in hits {
+        line(out, hit, badge, best);
     }
-    for hit in demo.by_rank.hits.iter().take(COMPARED) {
-        let before = demo.search.hits.iter().find(|other| other.id == hit.id);
-        let was = before.map_or("–".to_owned(), |hit| hit.rank.to_string());
-        let numbers = [hit.rank.to_string(), was];
-        let names = [hit.sources.join(", "), title(hit), channels(hit)];
-        table.push(numbers.into_iter().chain(names).map(Cell::new).collect());
+    out.push('\n');
+    paragraph(out, stop.point);
+    let Some(first) = stopped.response.answer.hits.first() else { return };
+    if in_full {
+        out.push_str(
+            "\nWhy is the first hit first? Redoing these steps gives its score to the last digit:\n\n",
+        );
+        let mut account = String::new();
+        explain::hit(&mut account, first, &stopped.response.answer.status.formula);
+        for line in account.lines() {
+            let mut folded = String::new();
+            paragraph(&mut folded, line);
+            let _ = writeln!(out, "{}", folded.trim_end().replace('\n', "\n      "));
+        }
+    } else if let Some(why) = hits.first().and_then(why) {
+        let _ = writeln!(out, "{FAINT}{why}{FAINT:#}");
     }
-    out.push_str(&table.render());
-    let Some(first) = demo.by_rank.hits.first() else { return };
+}
+
+fn line(out: &mut String, hit: &SearchHit, badge: usize, best: f64) {
+    let colour = render::colour(&hit.source);
+    let blank = " ".repeat(badge - hit.source.width());
+    let title = fitted(hit.title.as_deref().unwrap_or(&hit.document), TITLE);
+    let now = tour::now().ok();
+    let age = hit.created_at.as_ref().zip(now).map(|(at, now)| age::words(at.age_days(&now)));
     let _ = writeln!(
         out,
-        "\nNow `{}` is first:\n  “{}”\n\
-         Only one word of it is in the question, “called”. But no other code has even that, and rank 1 in\n\
-         a list without an answer weighs as much as rank 1 in a list with one. Rank 3 is nearly rank 1,\n\
-         too, so a newer review passes the page that answers. Scores tell them apart.",
-        title(first),
-        first.item.text.as_deref().unwrap_or_default()
+        "{:>2}. {FAINT}{}{FAINT:#} {colour}{}{colour:#}{blank}  {STRONG}{title}{STRONG:#}  {:<21}  {}",
+        hit.rank,
+        render::bar(hit.score / best),
+        hit.source,
+        found_by(hit),
+        age.unwrap_or_default()
     );
-}
-
-fn measures(report: &Report) -> String {
-    let names = report.ways.first().map_or(&[][..], |row| row.evaluation.measures());
-    let mut table = Table::new(1, ["lists"].into_iter().chain(names.iter().map(String::as_str)));
-    let all: Vec<_> = report.ways.iter().map(|row| row.evaluation.means()).collect();
-    for (row, means) in report.ways.iter().zip(&all) {
-        let best = |column: usize, value: f64| all.iter().all(|other| other[column] <= value);
-        let values = means.iter().enumerate();
-        let cells = values.map(|(column, &value)| Cell::new(format!("{value:.3}")).best(best(column, value)));
-        table.push([Cell::new(row.name)].into_iter().chain(cells).collect());
+    if !hit.alternates.is_empty() {
+        let also = fitted(&format!("also in {}", hit.alternates.join(", ")), WIDTH - 15 - badge);
+        let _ = writeln!(out, "{}{FAINT}{}{FAINT:#}", " ".repeat(15 + badge), also.trim_end());
     }
-    table.render()
 }
 
-/// What the table shows, and what it cannot.
-fn remarks(out: &mut String, report: &Report) {
-    let (rank, dense) = (report.against_common_scale(RANK_ONLY), report.against_common_scale(DENSE));
-    let (Some(rank), Some(dense)) = (rank, dense) else { return };
-    let _ = writeln!(
-        out,
-        "\nThe best is marked (*). By nDCG@10, the six lists on a common scale are\n\
-         {:>7.3} above the same lists by rank alone: {},\n\
-         {:>7.3} below dense over all sources: {}.\n\
-         So this is an illustration, not a result. Judge your own questions; the measuring is built in.",
-        -rank.difference,
-        limit(rank, report.questions),
-        dense.difference,
-        limit(dense, report.questions),
-    );
-}
-
-fn limit(comparison: &Comparison, questions: usize) -> String {
-    let verdict = match comparison.verdict() {
-        Verdict::NotShown => "not shown",
-        Verdict::Better | Verdict::Worse => "shown",
-    };
-    let Some(smallest) = comparison.detectable else { return verdict.to_owned() };
-    format!("{verdict}, {questions} questions can show {smallest:.3} or more")
-}
-
-fn next(out: &mut String, commands: &[String]) {
-    let what = [
-        "every score of the search above",
-        "where did the review go?",
-        "the same lists as Qdrant merges them",
-        "one list against the judgements, question by question",
-        "no clone at hand? this writes the files, then the lines above work",
-    ];
-    for (command, what) in commands.iter().zip(what) {
-        let _ = writeln!(out, "  {STRONG}{command}{STRONG:#}\n      {what}");
+/// Text that is exactly so wide: cut, or filled up.
+fn fitted(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned() + &" ".repeat(width - text.width());
     }
-    out.push_str("\nIn a clone, `cargo run --release --` stands for `mainstem`.\n");
+    let mut out = String::new();
+    for character in text.chars() {
+        if out.width() + character.width().unwrap_or(0) >= width {
+            break;
+        }
+        out.push(character);
+    }
+    out.push('…');
+    let blank = width.saturating_sub(out.width());
+    out + &" ".repeat(blank)
+}
+
+fn lists(hit: &SearchHit) -> &[Contribution] {
+    let fused = hit.ledger.steps.iter().find_map(|step| match step {
+        Step::Fuse { lists, .. } => Some(lists.as_slice()),
+        _ => None,
+    });
+    fused.unwrap_or_default()
+}
+
+/// The channels in the words of the demo.
+fn channel(list: &Contribution) -> &str {
+    match list.list.as_str() {
+        "lexical" => "words",
+        "dense" => "meaning",
+        other => other,
+    }
+}
+
+/// The places that the channels gave to a hit.
+fn found_by(hit: &SearchHit) -> String {
+    let mut found: Vec<_> =
+        lists(hit).iter().filter_map(|list| Some(format!("{} #{}", channel(list), list.rank?))).collect();
+    found.reverse();
+    found.join(", ")
+}
+
+/// Why a hit is where it is, in one line.
+fn why(hit: &SearchHit) -> Option<String> {
+    let mut parts = Vec::new();
+    for list in lists(hit).iter().rev() {
+        parts.push(match list.value {
+            Some(value) => format!("{} {value:.2}", channel(list)),
+            None => format!("{} nothing", channel(list)),
+        });
+    }
+    let mut text = format!("first because: {}", parts.join(" + "));
+    for step in &hit.ledger.steps {
+        match step {
+            Step::Fuse { score, lists, .. } if lists.len() > 1 => {
+                let _ = write!(text, ", mean {score:.3}");
+            }
+            Step::Recency { freshness: Freshness::Decay { age_days: Some(days), .. }, score, .. } => {
+                let _ = write!(text, ", {days:.0} days old → {score:.3}");
+            }
+            _ => {}
+        }
+    }
+    (!parts.is_empty()).then_some(text)
 }

@@ -1,86 +1,126 @@
 //! The sample files, inside the program: the demo needs no network and no folder.
 
-use indexmap::IndexMap;
-use mainstem_core::Replay;
-use mainstem_eval::Qrels;
-use mainstem_eval::format::{Lines, RunReader};
+use mainstem_eval::format::{Lines, QrelsReader};
+use mainstem_eval::{Qrels, QrelsBuilder};
 
+use crate::eval::ask::{Query, read_queries};
 use crate::failure::Problem;
-
-/// Where the files are in the repository.
-pub(super) const FOLDER: &str = "recipes/first-look";
 
 /// One file of the samples.
 #[derive(Clone, Copy)]
 pub(super) struct Sample {
-    pub(super) name: &'static str,
+    /// Its path under `recipes`.
+    pub(super) path: &'static str,
+    /// What is in it.
     pub(super) text: &'static str,
 }
 
 macro_rules! samples {
-    ($($name:literal)*) => {
-        /// Every file of the folder.
+    ($($path:literal)*) => {
+        /// Every file.
         pub(super) const ALL: &[Sample] = &[$(Sample {
-            name: $name,
-            text: include_str!(concat!("../../../../recipes/first-look/", $name)),
+            path: $path,
+            text: include_str!(concat!("../../../../recipes/", $path)),
         },)*];
     };
 }
 
 samples! {
-    "README.md"
-    "search.json"
-    "corpus.jsonl"
-    "queries.jsonl"
-    "qrels.tsv"
-    "code-lexical.run"
-    "code-dense.run"
-    "reviews-lexical.run"
-    "reviews-dense.run"
-    "wiki-lexical.run"
-    "wiki-dense.run"
-    "lexical.run"
-    "dense.run"
+    "code-review/README.md" "code-review/mainstem.toml" "code-review/queries.jsonl" "code-review/qrels.tsv"
+    "code-review/code.jsonl" "code-review/reviews.jsonl" "code-review/wiki.jsonl"
+    "agent-memory/README.md" "agent-memory/mainstem.toml" "agent-memory/queries.jsonl" "agent-memory/qrels.tsv"
+    "agent-memory/facts.jsonl" "agent-memory/episodes.jsonl" "agent-memory/documents.jsonl"
+    "desktop/README.md" "desktop/mainstem.toml" "desktop/queries.jsonl" "desktop/qrels.tsv"
+    "desktop/slack.jsonl" "desktop/notion.jsonl" "desktop/linear.jsonl" "desktop/gmail.jsonl"
+    "docs-team/README.md" "docs-team/mainstem.toml" "docs-team/queries.jsonl" "docs-team/qrels.tsv"
+    "docs-team/guides.jsonl" "docs-team/api.jsonl" "docs-team/changelog.jsonl" "docs-team/faq.jsonl"
+    "chess-tutor/README.md" "chess-tutor/mainstem.toml" "chess-tutor/queries.jsonl" "chess-tutor/qrels.tsv"
+    "chess-tutor/books.jsonl" "chess-tutor/games.jsonl"
+    "first-look/README.md" "first-look/search.json" "first-look/corpus.jsonl" "first-look/queries.jsonl"
+    "first-look/qrels.tsv" "first-look/code-lexical.run" "first-look/code-dense.run"
+    "first-look/reviews-lexical.run" "first-look/reviews-dense.run" "first-look/wiki-lexical.run"
+    "first-look/wiki-dense.run" "first-look/lexical.run" "first-look/dense.run"
 }
 
-/// The documents of one run by query, best first, with their scores.
-pub(super) type ByQuery = IndexMap<String, Vec<(String, f64)>>;
+/// The text of a file.
+pub(super) fn text(path: &str) -> Result<&'static str, Problem> {
+    let found = ALL.iter().find(|sample| sample.path == path).map(|sample| sample.text);
+    found.ok_or_else(|| mainstem_core::Error::unknown("sample", path, ALL.iter().map(|s| s.path)).into())
+}
 
-impl Sample {
-    /// The file of this name.
-    pub(super) fn find(name: &str) -> Result<Self, Problem> {
-        let found = ALL.iter().find(|sample| sample.name == name).copied();
-        found.ok_or_else(|| mainstem_core::Error::unknown("sample", name, ALL.iter().map(|s| s.name)).into())
+/// One kind of user, with the sources that such a user has.
+pub(super) struct Recipe {
+    /// Its folder.
+    pub(super) name: &'static str,
+    /// The sources and their kinds.
+    pub(super) sources: &'static [(&'static str, &'static str)],
+}
+
+/// The recipes, in the order in which they are shown. No two have a source of the same name.
+pub(super) const RECIPES: [Recipe; 5] = [
+    Recipe { name: "code-review", sources: &[("code", "code"), ("reviews", "reviews"), ("wiki", "wiki")] },
+    Recipe {
+        name: "agent-memory",
+        sources: &[("facts", "memory"), ("episodes", "memory"), ("documents", "docs")],
+    },
+    Recipe {
+        name: "desktop",
+        sources: &[("slack", "slack"), ("notion", "notion"), ("linear", "linear"), ("gmail", "gmail")],
+    },
+    Recipe {
+        name: "docs-team",
+        sources: &[("guides", "docs"), ("api", "docs"), ("changelog", "docs"), ("faq", "docs")],
+    },
+    Recipe { name: "chess-tutor", sources: &[("books", "books"), ("games", "games")] },
+];
+
+impl Recipe {
+    /// The documents of a source.
+    pub(super) fn documents(&self, source: &str) -> Result<&'static str, Problem> {
+        text(&format!("{}/{source}.jsonl", self.name))
     }
 
-    /// The text, line by line.
-    pub(super) fn lines(self) -> Lines<&'static [u8]> {
-        Lines::new(self.text.as_bytes(), self.name)
+    /// The names of the sources.
+    pub(super) fn source_names(&self) -> Vec<String> {
+        self.sources.iter().map(|(name, _)| (*name).to_owned()).collect()
     }
 
-    /// The file as a run.
-    pub(super) fn run(self) -> Result<ByQuery, Problem> {
-        let mut reader = RunReader::new(self.lines());
-        let mut run = ByQuery::new();
-        while let Some(record) = reader.next_record()? {
-            run.entry(record.query.to_owned()).or_default().push((record.doc.to_owned(), record.score));
+    /// A query of all recipes is called by its recipe too.
+    pub(super) fn query_id(&self, id: &str) -> String {
+        format!("{}/{id}", self.name)
+    }
+
+    /// The judged questions.
+    pub(super) fn queries(&self) -> Result<Vec<Query>, Problem> {
+        let path = format!("{}/queries.jsonl", self.name);
+        let mut queries = read_queries(Lines::new(text(&path)?.as_bytes(), path.as_str()), &path)?;
+        for query in &mut queries {
+            query.id = self.query_id(&query.id);
+            query.own = self.source_names();
         }
-        Ok(run)
+        Ok(queries)
+    }
+
+    fn judge(&self, builder: &mut QrelsBuilder) -> Result<(), Problem> {
+        let path = format!("{}/qrels.tsv", self.name);
+        let mut reader = QrelsReader::new(Lines::new(text(&path)?.as_bytes(), path.as_str()));
+        while let Some(record) = reader.next_record()? {
+            builder.judge(&self.query_id(record.query), record.doc, record.relevance);
+        }
+        Ok(())
     }
 }
 
-/// The search that the demo looks at closely.
-pub(super) fn search() -> Result<Replay, Problem> {
-    let sample = Sample::find("search.json")?;
-    Replay::from_json(sample.text.as_bytes()).map_err(|error| Problem::in_file(error, sample.name))
+/// All judgements of these recipes.
+pub(super) fn qrels<'a>(recipes: impl IntoIterator<Item = &'a Recipe>) -> Result<Qrels, Problem> {
+    let mut builder = QrelsBuilder::default();
+    recipes.into_iter().try_for_each(|recipe| recipe.judge(&mut builder))?;
+    Ok(builder.finish())
 }
 
-/// The judgements.
-pub(super) fn qrels() -> Result<Qrels, Problem> {
-    Ok(Qrels::read(Sample::find("qrels.tsv")?.lines())?)
-}
-
-/// How many texts the sources hold together.
-pub(super) fn texts() -> Result<usize, Problem> {
-    Ok(Sample::find("corpus.jsonl")?.text.lines().count())
+/// How many documents all sources hold together.
+pub(super) fn documents() -> Result<u64, Problem> {
+    let pairs =
+        RECIPES.iter().flat_map(|recipe| recipe.sources.iter().map(move |(source, _)| (recipe, source)));
+    pairs.map(|(recipe, source)| Ok(recipe.documents(source)?.lines().count() as u64)).sum()
 }

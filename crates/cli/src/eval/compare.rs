@@ -129,7 +129,7 @@ fn interval(comparison: &Comparison) -> Option<String> {
     comparison.interval.map(|interval| format!("{:+.4} to {:+.4}", interval.low, interval.high))
 }
 
-fn p_value(p: f64) -> String {
+pub(super) fn p_value(p: f64) -> String {
     if p < 0.0001 { "<0.0001".to_owned() } else { format!("{p:.4}") }
 }
 

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use mainstem_eval::format::Lines;
-use mainstem_eval::measure::Kind;
 use mainstem_eval::{EvalError, Evaluation, Measure, Qrels, Run, Settings, Sources, evaluate};
 
 use crate::failure::{Failure, Problem};
@@ -20,10 +19,10 @@ pub(super) struct FileArgs {
 
     /// Smallest relevance that counts as relevant where a measure knows only yes and no
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i64).range(1..))]
-    rel: i64,
+    pub(super) rel: i64,
 
-    /// Source of each document for `Coverage@k`, as lines `document<TAB>source`; without it, the part of the id before
-    /// the first `:` or `/`
+    /// Source of each document for `Coverage@k` and `SourceRecall@k`, as lines `document<TAB>source`; without it, the
+    /// part of the id before the first `:` or `/`; live searches know it
     #[arg(long, value_name = "FILE")]
     source_map: Option<String>,
 
@@ -59,16 +58,32 @@ impl FileArgs {
     pub(super) fn load_live<'a>(
         &self,
         name: &'a str,
-        search: impl FnOnce(&Qrels) -> Result<Run, Failure>,
+        search: impl FnOnce(&Qrels) -> Result<(Run, Sources), Failure>,
     ) -> Result<Loaded<'a>, Failure> {
+        self.refuse_source_map()?;
         let measures = self.measures()?;
-        let lines = Lines::open(self.qrels.as_deref().unwrap_or_default()).map_err(Problem::from)?;
-        let qrels = Qrels::read(lines).map_err(Problem::from)?;
-        let run = search(&qrels)?;
-        Ok(self.loaded(qrels, vec![(name, run)], measures)?)
+        let qrels = self.judgements()?;
+        let (run, sources) = search(&qrels)?;
+        let settings = Settings { rel: self.rel, sources };
+        Ok(Loaded { qrels, runs: vec![(name, run)], measures, settings })
     }
 
-    fn measures(&self) -> Result<Vec<Measure>, Problem> {
+    /// Refuses a mapping of sources where the store knows them.
+    pub(super) fn refuse_source_map(&self) -> Result<(), Problem> {
+        if self.source_map.is_some() {
+            let message =
+                "`--source-map`: expected runs, received `--queries`, whose answers know their sources";
+            return Err(Problem::conflict(message, "leave `--source-map` out"));
+        }
+        Ok(())
+    }
+
+    /// Reads the judgements.
+    pub(super) fn judgements(&self) -> Result<Qrels, Problem> {
+        Ok(Qrels::read(Lines::open(self.qrels.as_deref().unwrap_or_default())?)?)
+    }
+
+    pub(super) fn measures(&self) -> Result<Vec<Measure>, Problem> {
         Ok(self.measures.iter().map(|name| Measure::parse(name)).collect::<Result<_, _>>()?)
     }
 
@@ -84,7 +99,7 @@ impl FileArgs {
 
     /// The sources, when a measure asks for them.
     fn sources(&self, measures: &[Measure], qrels: &Qrels, runs: &[(&str, Run)]) -> Result<Sources, Problem> {
-        if measures.iter().all(|measure| measure.kind() != Kind::Coverage) {
+        if measures.iter().all(|measure| !measure.kind().needs_sources()) {
             return Ok(Sources::default());
         }
         let sources = match &self.source_map {
@@ -93,7 +108,7 @@ impl FileArgs {
         };
         if sources.total() == 0 {
             Err(Problem::argument(
-                "expected documents with a source for `Coverage`, received none",
+                "expected documents with a source for `Coverage` and `SourceRecall`, received none",
                 "give `--source-map FILE`, or ids such as `wiki:42`",
             ))
         } else {

@@ -1,10 +1,13 @@
 //! `mainstem eval`: measures of ranked lists and of the live engine, and comparisons between them.
 
+pub(crate) mod ask;
 mod compare;
 mod files;
 mod live;
 mod notes;
 mod report;
+mod sources;
+pub(crate) mod ways;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,6 +29,7 @@ Examples:
   mainstem eval --qrels qrels.tsv --run fused.run --json
   mainstem eval compare bm25.run fused.run --qrels qrels.tsv --plot differences.svg
   mainstem eval --queries queries.jsonl --qrels qrels.tsv --judged-source wiki -m nDCG@10
+  mainstem eval sources --queries queries.jsonl --qrels qrels.tsv
 
 Measures:
   nDCG@k       are the most relevant documents at the top? (gain = relevance)
@@ -37,6 +41,7 @@ Measures:
   Success@k    is anything relevant in the first k?
   Judged@k     how much of the first k was judged at all?
   Coverage@k   how many of the sources are in the first k?
+  SourceRecall@k  how many of the sources that have something relevant show it in the first k?
   nDCG, nDCGexp and Judged without @k look at the whole list. The names of trec_eval
   (ndcg_cut_10, recip_rank) and parameters such as AP(rel=2) work too.
 
@@ -48,8 +53,10 @@ Files:
   Means run over all judged queries; a query without results counts as 0.
 
 Live searches (--queries):
-  The store is searched as `mainstem search` does, without its deadline, its collapsing of copies
-  and its freshness. Chunks count as their documents, at their best.
+  The store is searched as `mainstem search` does, with the settings of `mainstem.toml` where there
+  is one, but without its deadline, its collapsing of copies and, unless --now is given, its
+  freshness. Chunks count as their documents, at their best. The judgements call documents
+  `source/id`; with --judged-source, all are of one source and called by their ids.
 
 Exit codes: 0 evaluated, 1 no judged query has a result, 2 error";
 
@@ -65,7 +72,12 @@ pub(crate) struct EvalArgs {
     command: Option<EvalCommand>,
 
     /// TREC run to measure; repeat to see several side by side; `-` is standard input
-    #[arg(long = "run", value_name = "FILE", required_unless_present = "queries")]
+    #[arg(
+        long = "run",
+        value_name = "FILE",
+        required_unless_present = "queries",
+        conflicts_with = "queries"
+    )]
     runs: Vec<String>,
 
     #[command(flatten)]
@@ -83,6 +95,8 @@ pub(crate) struct EvalArgs {
 enum EvalCommand {
     /// Say whether runs are really better than a baseline
     Compare(compare::CompareArgs),
+    /// Say what each source and each channel gives alone, and what merging makes of them
+    Sources(Box<sources::SourcesArgs>),
 }
 
 /// Several evaluations as JSON.
@@ -102,10 +116,14 @@ struct NamedEvaluation<'a> {
 pub(crate) fn run(args: &EvalArgs, store: &Path) -> Result<ExitCode, crate::Failure> {
     let done = match &args.command {
         Some(EvalCommand::Compare(compare)) => compare::run(compare),
+        Some(EvalCommand::Sources(sources)) => return sources::run(sources, store),
         None if args.live.is_given() => {
             measure(args, args.files.load_live("search", |qrels| args.live.search(store, qrels))?)
         }
-        None => measure(args, args.files.load(&args.runs)?),
+        None => {
+            args.live.refuse_settings()?;
+            measure(args, args.files.load(&args.runs)?)
+        }
     };
     Ok(done?)
 }

@@ -3,7 +3,7 @@
 pub(crate) mod explain;
 mod input;
 pub(crate) mod render;
-mod settings;
+pub(crate) mod settings;
 
 use std::process::ExitCode;
 

@@ -6,8 +6,8 @@ use mainstem_core::fuse::{FuseSpec, Method};
 use mainstem_core::time::Moment;
 use mainstem_core::{Code, Compat, Error, PipelineSpec, Replay};
 use serde::Deserialize;
-use serde::de::IntoDeserializer;
 use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::failure::Problem;
 
@@ -122,20 +122,29 @@ impl FuseSettings {
 }
 
 fn read_config(path: &str) -> Result<PipelineSpec, Problem> {
+    let config: Config = read_toml(path)?;
+    config.pipeline.ok_or_else(|| no_pipeline(path))
+}
+
+/// What to say of a configuration without settings.
+pub(crate) fn no_pipeline(path: &str) -> Problem {
+    let missing = Error::Missing {
+        what: "the table `[pipeline]`".into(),
+        why: "`--config` takes the settings from it".into(),
+        hint: "begin the settings with a line `[pipeline]`".into(),
+    };
+    Problem::in_file(missing, path)
+}
+
+/// Reads a TOML file. What is wrong in it is named with its line.
+pub(crate) fn read_toml<T: DeserializeOwned>(path: &str) -> Result<T, Problem> {
     let place = || mainstem_core::Place::default().in_file(path);
     let bytes = std::fs::read(path).map_err(|source| Problem::Read { place: place(), source })?;
     let text = match str::from_utf8(&bytes) {
         Ok(text) => text,
         Err(error) => return Err(Problem::in_file(not_utf8(&bytes, error.valid_up_to()), path)),
     };
-    let config: Config =
-        toml::from_str(text).map_err(|error| Problem::in_file(settings_error(&error, text), path))?;
-    let missing = || Error::Missing {
-        what: "the table `[pipeline]`".into(),
-        why: "`--config` takes the settings from it".into(),
-        hint: "begin the settings with a line `[pipeline]`".into(),
-    };
-    config.pipeline.ok_or_else(|| Problem::in_file(missing(), path))
+    toml::from_str(text).map_err(|error| Problem::in_file(settings_error(&error, text), path))
 }
 
 fn not_utf8(bytes: &[u8], valid: usize) -> Error {

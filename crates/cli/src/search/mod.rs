@@ -1,8 +1,9 @@
 //! `mainstem search`: one query, all sources, one list.
 
 pub(crate) mod age;
+pub(crate) mod config;
 pub(crate) mod open;
-mod render;
+pub(crate) mod render;
 pub(crate) mod settings;
 
 use std::path::Path;
@@ -14,6 +15,7 @@ use mainstem::query::{Plan, Request, Response};
 use crate::failure::{Failure, Problem};
 use crate::fuse::explain;
 use crate::output;
+use config::{Config, ConfigArgs};
 use settings::{RankArgs, WhatArgs};
 
 const HELP: &str = "\
@@ -23,9 +25,14 @@ Examples:
   mainstem search \"rollback\" --variant \"undo a deployment\" --explain
   mainstem search \"rollback\" --where status=open --json
   mainstem search \"rollback\" --plan
+  mainstem search \"rollback\" --config mainstem.toml
 
 Every source is searched by meaning and by words at once. A channel that does not answer in time is
 left out, and the answer says so. Slack, Gmail, Linear and Notion weigh freshness.
+
+The `[pipeline]` of a `mainstem.toml` in the store's folder, else in the current folder, is laid over
+the default settings; what it does not name stays as it is. The answer says which file was read.
+Options given here win over the file.
 
 Exit codes: 0 found, 1 nothing found, 2 error";
 
@@ -41,6 +48,9 @@ pub(crate) struct SearchArgs {
 
     #[command(flatten)]
     rank: RankArgs,
+
+    #[command(flatten)]
+    config: ConfigArgs,
 
     /// Say why each hit is where it is
     #[arg(long, conflicts_with = "json")]
@@ -61,19 +71,23 @@ pub(crate) struct SearchArgs {
 
 /// Runs the command on the store in this folder.
 pub(crate) fn run(args: &SearchArgs, store: &Path) -> Result<ExitCode, Failure> {
-    let request = args.request()?;
+    let config = args.config.read(store)?;
+    let request = args.request(&config)?;
     let engine = open::engine(store, open::needs_model(&request))?;
     if args.plan {
-        return Ok(print_plan(&engine.plan(&request)?, args.json)?);
+        let mut plan = engine.plan(&request)?;
+        plan.notes.extend(config.note());
+        return Ok(print_plan(&plan, args.json)?);
     }
-    let response = engine.search(&request)?;
+    let mut response = engine.search(&request)?;
+    response.status.notes.extend(config.note());
     Ok(print(args, &request, &response)?)
 }
 
 impl SearchArgs {
-    fn request(&self) -> Result<Request, Failure> {
+    fn request(&self, config: &Config) -> Result<Request, Failure> {
         let mut request = Request { why_not: self.why_not.clone(), ..Request::new(&self.query) };
-        self.rank.apply(&mut request)?;
+        self.rank.apply(&mut request, config)?;
         self.what.apply(&mut request)?;
         Ok(request)
     }

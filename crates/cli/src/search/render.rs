@@ -64,13 +64,13 @@ fn head(out: &mut String, hit: &SearchHit, badge: usize, best: f64) {
 }
 
 /// A source has the same colour in every answer.
-fn colour(source: &str) -> Style {
+pub(crate) fn colour(source: &str) -> Style {
     let sum = source.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
     BADGES[sum % BADGES.len()].on_default().bold()
 }
 
 /// A part of the best score, in eighths of a block.
-fn bar(part: f64) -> String {
+pub(crate) fn bar(part: f64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (part.clamp(0.0, 1.0) * (BAR * 8) as f64).round() as usize;
     let drawn = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];

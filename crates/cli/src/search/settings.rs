@@ -12,6 +12,7 @@ use mainstem_core::time::Moment;
 use serde_json::{Map, Value, json};
 
 use super::age;
+use super::config::Config;
 use crate::failure::{Failure, Problem};
 
 /// What is searched.
@@ -74,13 +75,12 @@ impl WhatArgs {
 /// How it is ranked.
 #[derive(Args, Debug)]
 pub(super) struct RankArgs {
-    /// How many hits to show
-    #[arg(short = 'n', long, value_name = "N", default_value_t = mainstem::query::PAGE)]
-    limit: usize,
+    #[arg(short = 'n', long, value_name = "N", help = format!("How many hits to show [default: as configured, else {}]", mainstem::query::PAGE))]
+    limit: Option<usize>,
 
     /// How many hits to pass over
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    offset: usize,
+    #[arg(long, value_name = "N")]
+    offset: Option<usize>,
 
     /// How sources meet: calibrated, by comparable score, or by rank alone [default: calibrated]
     #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(["calibrated", "score", "rank"]))]
@@ -96,10 +96,13 @@ pub(super) struct RankArgs {
 }
 
 impl RankArgs {
-    pub(super) fn apply(&self, request: &mut Request) -> Result<(), Problem> {
-        request.limit = self.limit;
-        request.offset = self.offset;
-        request.pipeline = Value::Object(ranking(self.across.as_deref(), self.method.as_deref()));
+    /// Lays the options over the settings of the file.
+    pub(super) fn apply(&self, request: &mut Request, config: &Config) -> Result<(), Problem> {
+        request.limit = self.limit.unwrap_or_else(|| config.limit());
+        request.offset = self.offset.unwrap_or_else(|| config.offset());
+        let mut pipeline = config.pipeline.clone();
+        pipeline.extend(ranking(self.across.as_deref(), self.method.as_deref()));
+        request.pipeline = Value::Object(pipeline);
         request.now = Some(self.now.as_deref().map_or_else(|| Ok(Moment::now()), Moment::parse)?);
         Ok(())
     }

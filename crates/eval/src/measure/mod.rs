@@ -11,6 +11,7 @@
 //! | `Success@k` | was anything found? | binary | [`success()`] |
 //! | `Judged@k`, `Judged` | how far can the other numbers be trusted? | – | [`judged()`] |
 //! | `Coverage@k` | how many sources have a say? | – | [`coverage()`] |
+//! | `SourceRecall@k` | how many of the sources with an answer gave one? | binary | [`source_recall()`] |
 //!
 //! "Binary" measures count a document as relevant from the *rel* threshold on (1 unless told otherwise, `trec_eval -l`).
 //! Every value is in [0, 1], and 0 for an empty list.
@@ -23,6 +24,7 @@ mod ndcg;
 mod precision;
 mod recall;
 mod reciprocal_rank;
+mod source_recall;
 mod success;
 
 pub use average_precision::average_precision;
@@ -33,6 +35,7 @@ pub use ndcg::{Gain, ndcg};
 pub use precision::precision;
 pub use recall::recall;
 pub use reciprocal_rank::reciprocal_rank;
+pub use source_recall::source_recall;
 pub use success::success;
 
 use crate::{JudgedQuery, ScoredDoc, Sources};
@@ -57,6 +60,15 @@ pub enum Kind {
     Judged,
     /// [`coverage()`].
     Coverage,
+    /// [`source_recall()`].
+    SourceRecall,
+}
+
+impl Kind {
+    /// Whether the measure has to know which source a document belongs to.
+    pub fn needs_sources(self) -> bool {
+        matches!(self, Self::Coverage | Self::SourceRecall)
+    }
 }
 
 /// A ranked list as the judges see it.
@@ -98,7 +110,14 @@ impl Measure {
     ///
     /// `rel` is the threshold for binary measures whose name does not give one. Values below 1 count as 1: a document
     /// that was judged not relevant never counts as relevant.
-    pub fn score(&self, list: &Graded, ranking: &[ScoredDoc], rel: i64, sources: &Sources) -> f64 {
+    pub fn score(
+        &self,
+        query: &JudgedQuery,
+        list: &Graded,
+        ranking: &[ScoredDoc],
+        rel: i64,
+        sources: &Sources,
+    ) -> f64 {
         let rel = self.rel().unwrap_or(rel);
         let cutoff = self.cutoff();
         let at = cutoff.unwrap_or(ranking.len());
@@ -111,6 +130,7 @@ impl Measure {
             Kind::Success => success(list, at, rel),
             Kind::Judged => judged(list, cutoff),
             Kind::Coverage => coverage(ranking, at, sources),
+            Kind::SourceRecall => source_recall(query, &ranking[..at.min(ranking.len())], rel, sources),
         }
     }
 }

@@ -39,6 +39,7 @@ const TABLE: &[Entry] = &[
     entry(Kind::Success, "Success@k", &["Success"], true),
     entry(Kind::Judged, "Judged@k", &["Judged"], false),
     entry(Kind::Coverage, "Coverage@k", &["Coverage"], true),
+    entry(Kind::SourceRecall, "SourceRecall@k", &["SourceRecall"], true),
 ];
 
 impl Measure {
@@ -209,6 +210,7 @@ mod tests {
             ("success@1", Kind::Success, Some(1), None),
             ("Judged", Kind::Judged, None, None),
             ("Coverage@10", Kind::Coverage, Some(10), None),
+            ("SourceRecall(rel=2)@5", Kind::SourceRecall, Some(5), Some(2)),
             ("ndcg_cut_10", Kind::Ndcg(Gain::Linear), Some(10), None),
             ("recip_rank", Kind::ReciprocalRank, None, None),
             ("map_cut_100", Kind::AveragePrecision, Some(100), None),
