@@ -1,6 +1,7 @@
 //! What an answer holds: order, pages, filters, variants, copies, freshness.
 
-use mainstem::query::{Request, Settings};
+use mainstem::query::{Request, Response, Settings};
+use mainstem_core::Step;
 use mainstem_core::contract::{Channel, Filter};
 use mainstem_core::time::Moment;
 use serde_json::json;
@@ -14,20 +15,74 @@ fn channels_are_merged_over_sources_by_score_and_then_fused() {
     let expected = [
         "wiki/forks#0",
         "chat/monday#0",
-        "chat/friday#0",
         "wiki/castling#0",
+        "chat/friday#0",
         "wiki/pins#0",
         "chat/tuesday#0",
     ];
     assert_eq!(ids(&response), expected);
     let best = &response.hits[0];
-    assert_eq!((best.rank, best.score, best.sources.as_slice()), (1, 1.0, &["wiki".to_owned()][..]));
+    assert_eq!((best.rank, best.sources.as_slice()), (1, &["wiki".to_owned()][..]));
+    // A cosine of .9 over unrelated ones of .1, and 8 of 10 possible points by words where 8 is the best.
+    let expected = ((0.9 - 0.1) / (1.0 - 0.1) + 0.8 * 8.0 / (100.0_f64 * 8.0).cbrt()) / 1.8;
+    assert!((best.score - expected).abs() < 1e-12, "{} {expected}", best.score);
     assert_eq!((best.source.as_str(), best.document.as_str()), ("wiki", "forks"));
     assert_eq!(best.title.as_deref(), Some("About forks"));
     assert_eq!(&best.snippet.text[best.snippet.highlights[0].clone()], "fork");
     for hit in &response.hits {
         assert_eq!(hit.ledger.replay().to_bits(), hit.score.to_bits(), "{}", hit.id);
     }
+}
+
+/// What each channel found of a hit: name, rank, score.
+fn evidence(response: &Response, id: &str) -> Vec<(String, Option<f64>)> {
+    let hit = response.hits.iter().find(|hit| hit.id == id).unwrap();
+    let lists = hit.ledger.steps.iter().find_map(|step| match step {
+        Step::Fuse { lists, .. } => Some(lists),
+        _ => None,
+    });
+    lists.unwrap().iter().map(|list| (list.list.clone(), list.score)).collect()
+}
+
+#[test]
+fn what_one_leg_found_the_others_score_too() {
+    let fake =
+        Fake::new().dense(Act::Give(vec![(2, 0.9), (13, 0.5)])).lexical(Act::Give(vec![(13, 8.0), (2, 4.0)]));
+    let (engine, _) = engine_with(fake, Settings { candidates: 1, ..Settings::default() });
+    let response = engine.search(&request("fork")).unwrap();
+    let both =
+        |dense, lexical| vec![("dense".to_owned(), Some(dense)), ("lexical".to_owned(), Some(lexical))];
+    assert_eq!(evidence(&response, "wiki/forks#0"), both(0.9, 4.0));
+    assert_eq!(evidence(&response, "chat/friday#0"), both(0.5, 8.0));
+}
+
+#[test]
+fn a_store_that_cannot_score_leaves_the_evidence_as_it_is() {
+    let fake = Fake {
+        unable: true,
+        ..Fake::new().dense(Act::Give(vec![(2, 0.9)])).lexical(Act::Give(vec![(13, 8.0), (2, 4.0)]))
+    };
+    let (engine, _) = engine_with(fake, Settings { candidates: 1, ..Settings::default() });
+    let response = engine.search(&request("fork")).unwrap();
+    assert_eq!(ids(&response), ["wiki/forks#0", "chat/friday#0"]);
+    assert_eq!(evidence(&response, "wiki/forks#0"), [("dense".to_owned(), Some(0.9))]);
+    let note = "`dense` did not score what others found: it cannot score";
+    assert!(response.status.notes.iter().any(|text| text == note), "{:?}", response.status.notes);
+}
+
+#[test]
+fn another_way_to_merge_is_taken_plain() {
+    let (engine, _) = engine(Fake::new());
+    let plan = |pipeline| engine.plan(&Request { pipeline, ..request("fork") }).unwrap().pipeline;
+    let default = plan(json!({}));
+    assert!(default.neighbours.is_some() && default.prior.is_some());
+    for plain in [json!({"across": "rank"}), json!({"across": "score"}), json!({"fuse": {"method": "rrf"}})] {
+        let pipeline = plan(plain.clone());
+        assert!(pipeline.neighbours.is_none() && pipeline.prior.is_none(), "{plain}");
+    }
+    assert_eq!(plan(json!({"across": "rank"})).fuse.method.as_str(), "rrf");
+    assert_eq!(plan(json!({"across": "calibrated"})), default);
+    assert!(plan(json!({"across": "score", "prior": {}})).prior.is_some(), "unless asked for");
 }
 
 #[test]

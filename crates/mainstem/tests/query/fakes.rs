@@ -34,6 +34,8 @@ pub(crate) struct Fake {
     pub(crate) chunks: Vec<StoredChunk>,
     pub(crate) dense: Act,
     pub(crate) lexical: Act,
+    /// Whether it cannot score what it did not find.
+    pub(crate) unable: bool,
     pub(crate) asked: Mutex<Vec<(Channel, String, Filter)>>,
 }
 
@@ -64,6 +66,7 @@ impl Fake {
             chunks,
             dense: Act::Give(vec![(2, 0.9), (11, 0.7), (1, 0.5), (3, 0.3), (12, 0.1)]),
             lexical: Act::Give(vec![(2, 8.0), (13, 6.0), (11, 4.0), (1, 2.0)]),
+            unable: false,
             asked: Mutex::default(),
         }
     }
@@ -155,25 +158,26 @@ impl Scoring for Shared {
         chunks: &[ChunkId],
         _: &Ctx,
     ) -> Result<Vec<Option<f64>>, Failure> {
+        if self.0.unable {
+            return Err(Box::new(Error::Internal("it cannot score".into())));
+        }
         let scores = self.0.scores(retrieval.channel);
         let score = |id: &ChunkId| scores.iter().find(|(given, _)| given == &id.0).map(|(_, score)| *score);
         Ok(chunks.iter().map(score).collect())
     }
 
     fn background(&self, retrieval: &Retrieval<'_>, _: &Ctx) -> Result<Vec<Background>, Failure> {
-        let scores = self.0.scores(retrieval.channel);
-        let spread = |part: FoundIn| {
-            let count = part.found.len() as f64;
-            let mean = part.found.iter().map(|found| found.score).sum::<f64>() / count;
-            let squares = part.found.iter().map(|found| (found.score - mean).powi(2)).sum::<f64>();
-            let deviation = (squares / count).sqrt();
-            Background { source: part.source, count: part.found.len() as u64, mean, deviation }
-        };
-        Ok(self.0.found(scores, retrieval.filter, usize::MAX).into_iter().map(spread).collect())
+        let mut sources: Vec<String> =
+            self.0.chunks.iter().map(|chunk| chunk.document.source.clone()).collect();
+        sources.dedup();
+        let passes =
+            |source: &String| retrieval.filter.sources.as_ref().is_none_or(|all| all.contains(source));
+        let spread = |source| Background { source, count: 3, mean: 0.1, deviation: 0.1 };
+        Ok(sources.into_iter().filter(passes).map(spread).collect())
     }
 
     fn greatest(&self, retrieval: &Retrieval<'_>, _: &Ctx) -> Result<Option<f64>, Failure> {
-        Ok((retrieval.channel == Channel::Dense).then_some(1.0))
+        Ok(Some(if retrieval.channel == Channel::Dense { 1.0 } else { 10.0 }))
     }
 }
 

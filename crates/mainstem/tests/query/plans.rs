@@ -19,16 +19,18 @@ fn a_plan_prints_what_will_happen() {
     let expected = "\
 query     why is the bishop bad
 legs      chat/dense    weight 1
-          chat/lexical  weight 1
-          docs/lexical  weight 1
+          chat/lexical  weight 0.8
+          docs/lexical  weight 0.8
           wiki/dense    weight 1
-          wiki/lexical  weight 1
+          wiki/lexical  weight 0.8
 wait      200 ms, at most 500 ms
 take      the best 100 of each channel
 collapse  copies within a source, from 0.9
-merge     each channel over all sources, by score
-fuse      linear: mean of weight × min-max score
+merge     each channel over all sources, by score; each leg scores what others found
+fuse      linear: mean of weight × calibrated score
 collapse  copies across sources, from 0.9
+near      0.25 to the 8 nearest of the first 50
+source    the best of each source, to the power 1
 recency   chat
 cut       10 hits
 ";
@@ -72,7 +74,7 @@ fn a_plan_as_json_says_the_same() {
     let json = serde_json::to_value(plan(&Request::new("forks"), &Settings::default())).unwrap();
     assert_eq!(json["legs"][0]["name"], "chat/dense");
     assert_eq!(json["deadline_ms"], json!({"soft": 200, "hard": 500}));
-    assert_eq!(json["pipeline"]["across"], "score");
+    assert_eq!(json["pipeline"]["across"], "calibrated");
 }
 
 #[test]
