@@ -89,6 +89,7 @@ fn preview(args: &RecencyArgs) -> Result<(), Problem> {
 
 fn rule(args: &RecencyArgs) -> Result<Recency, Problem> {
     let spec = RecencySpec {
+        scaled: None,
         half_life: args.half_life.as_deref().map(Days::parse).transpose()?,
         weight: args.weight,
         missing: None,

@@ -184,7 +184,7 @@ impl Unit {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Freshness {
-    /// `(1 − weight) · relevance + weight · freshness`.
+    /// `(1 − weight) · relevance + weight · freshness`, the latter times relevance where it is scaled.
     Decay {
         /// The age used, in days.
         age_days: Option<f64>,
@@ -194,6 +194,9 @@ pub enum Freshness {
         weight: f64,
         /// From 1 (now) down to 0; 0.5 without a time.
         freshness: f64,
+        /// Whether freshness counts in proportion to relevance.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        scaled: bool,
     },
     /// `relevance · (1 + factor)` inside the window.
     Window {
@@ -214,7 +217,10 @@ impl Freshness {
     /// The score after recency.
     pub fn apply(&self, relevance: f64) -> f64 {
         match self {
-            Self::Decay { weight, freshness, .. } => (1.0 - weight) * relevance + weight * freshness,
+            Self::Decay { weight, freshness, scaled, .. } => {
+                let fresh = if *scaled { relevance * freshness } else { *freshness };
+                (1.0 - weight) * relevance + weight * fresh
+            }
             Self::Window { factor, inside: true, .. } => relevance * (1.0 + factor),
             Self::Window { .. } | Self::Untouched => relevance,
         }

@@ -16,6 +16,10 @@
 //! | `notion` | 30 days | 0.2 |
 //! | any other, when configured without numbers | 14 days | 0.3 |
 //!
+//! `scaled = true` lets freshness count in proportion to relevance, `w · relevance · 2^(−age / half-life)`: a new message that has nothing to do with the
+//! query then gains nothing from being new. In `fuse` it is off unless written; live searches have it on, because they look at sources that
+//! have nothing to do with the query at all, and a chat always has something new.
+//!
 //! An item without a time counts as half fresh (0.5), or is left alone (`missing = "skip"`). A time in the future counts as now
 //! in decay, gets no boost from a window, and is reported. A weight of 0 is the same as no rule, to the byte.
 //!
@@ -61,6 +65,9 @@ pub struct RecencySpec {
     /// Decay: what to do with an item that has no time, `neutral` or `skip`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingTime>,
+    /// Decay: whether freshness counts in proportion to relevance. Off when left out, on in live searches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaled: Option<bool>,
     /// Window: how many days count as recent. Default 30.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_days: Option<f64>,
@@ -87,6 +94,8 @@ pub enum Recency {
         weight: f64,
         /// What to do with an item that has no time.
         missing: MissingTime,
+        /// Whether freshness counts in proportion to relevance.
+        scaled: bool,
     },
 }
 
@@ -97,7 +106,8 @@ impl RecencySpec {
     /// When numbers are out of range, or window and decay are mixed.
     pub fn check(&self, kind: &str) -> Result<Recency, Error> {
         let is_window = self.window_days.is_some() || self.factor.is_some();
-        if is_window && (self.half_life.is_some() || self.weight.is_some() || self.missing.is_some()) {
+        let is_decay = self.half_life.is_some() || self.weight.is_some() || self.missing.is_some();
+        if is_window && (is_decay || self.scaled.is_some()) {
             let setting = format!("`recency.{kind}`");
             return Err(Error::range(setting, "either a window or a decay", "settings of both"));
         }
@@ -110,7 +120,8 @@ impl RecencySpec {
             return Err(Error::range(format!("`recency.{kind}.weight`"), "a number from 0 to 1", weight));
         }
         let half_life = self.half_life.map_or_else(|| Days::new(half_life), Ok)?;
-        Ok(Recency::Decay { half_life, weight, missing: self.missing.unwrap_or_default() })
+        let (missing, scaled) = (self.missing.unwrap_or_default(), self.scaled.unwrap_or(false));
+        Ok(Recency::Decay { half_life, weight, missing, scaled })
     }
 
     fn window(&self, kind: &str) -> Result<Recency, Error> {
@@ -155,11 +166,11 @@ impl Recency {
                 Freshness::Window { age_days, days, factor, inside }
             }
             Self::Decay { missing: MissingTime::Skip, .. } if age_days.is_none() => Freshness::Untouched,
-            Self::Decay { half_life, weight, .. } => {
+            Self::Decay { half_life, weight, scaled, .. } => {
                 let half_life_days = half_life.get();
                 let freshness =
                     age_days.map_or(UNKNOWN_FRESHNESS, |age| (-age.max(0.0) / half_life_days).exp2());
-                Freshness::Decay { age_days, half_life_days, weight, freshness }
+                Freshness::Decay { age_days, half_life_days, weight, freshness, scaled }
             }
         }
     }
@@ -225,7 +236,12 @@ mod tests {
     use super::*;
 
     fn decay(half_life: f64, weight: f64) -> Recency {
-        Recency::Decay { half_life: Days::new(half_life).unwrap(), weight, missing: MissingTime::Neutral }
+        Recency::Decay {
+            half_life: Days::new(half_life).unwrap(),
+            weight,
+            missing: MissingTime::Neutral,
+            scaled: false,
+        }
     }
 
     #[test]
@@ -248,8 +264,12 @@ mod tests {
     #[test]
     fn without_a_time_an_item_is_half_fresh_or_left_alone() {
         assert_eq!(decay(7.0, 0.6).at(None).apply(1.0), 0.4 + 0.6 * 0.5);
-        let skip =
-            Recency::Decay { half_life: Days::new(7.0).unwrap(), weight: 0.6, missing: MissingTime::Skip };
+        let skip = Recency::Decay {
+            half_life: Days::new(7.0).unwrap(),
+            weight: 0.6,
+            missing: MissingTime::Skip,
+            scaled: false,
+        };
         assert_eq!(skip.at(None).apply(0.9), 0.9);
     }
 
@@ -284,6 +304,18 @@ mod tests {
         for spec in refused {
             assert!(spec.check("wiki").is_err(), "{spec:?}");
         }
+    }
+
+    #[test]
+    fn scaled_freshness_does_nothing_for_what_is_irrelevant() {
+        let spec = RecencySpec { scaled: Some(true), ..RecencySpec::default() };
+        let rule = spec.check("slack").unwrap();
+        let new = rule.at(Some(0.0));
+        assert_eq!((new.apply(1.0), new.apply(0.0)), (1.0, 0.0));
+        let old = rule.at(Some(7.0));
+        assert!((old.apply(0.8) - (0.4 * 0.8 + 0.6 * 0.8 * 0.5)).abs() < 1e-12);
+        let window = RecencySpec { scaled: Some(true), factor: Some(0.1), ..RecencySpec::default() };
+        assert!(window.check("slack").is_err(), "a window has nothing to scale");
     }
 
     #[test]

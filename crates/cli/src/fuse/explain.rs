@@ -171,10 +171,13 @@ fn recency_words(relevance: Unit, freshness: &Freshness, before: f64) -> String 
     let unit = relevance.of(before);
     match freshness {
         Freshness::Untouched => format!("no rule, relevance {unit:.4}"),
-        Freshness::Decay { age_days, half_life_days, weight, freshness } => {
+        Freshness::Decay { age_days, half_life_days, weight, freshness, scaled } => {
             let age = age_days.map_or("no time known".to_owned(), age_words);
             let rest = 1.0 - weight;
-            format!("{age}, half-life {half_life_days} d: {rest:.2} × {unit:.4} + {weight} × {freshness:.4}")
+            let of = if *scaled { format!("{unit:.4} × ") } else { String::new() };
+            format!(
+                "{age}, half-life {half_life_days} d: {rest:.2} × {unit:.4} + {weight} × {of}{freshness:.4}"
+            )
         }
         Freshness::Window { age_days, days, factor, inside } => {
             let age = age_days.map_or("no time known".to_owned(), age_words);

@@ -173,11 +173,8 @@ impl Normalise {
 
     /// Whether normalised scores are in \[0, 1\] whatever the list.
     pub(super) fn is_unit(&self) -> bool {
-        match self.norm {
-            Norm::Minmax => (0.0..=1.0).contains(&self.equal),
-            Norm::Calibrated => true,
-            _ => false,
-        }
+        // A calibrated score is in [0, 1] too, but the best hit has a long way to 1: freshness or a reranker beside it would decide alone.
+        self.norm == Norm::Minmax && (0.0..=1.0).contains(&self.equal)
     }
 }
 

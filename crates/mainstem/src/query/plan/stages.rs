@@ -1,7 +1,7 @@
 //! Which stages a search runs, with what settings.
 
 use mainstem_core::contract::SourceStats;
-use mainstem_core::recency;
+use mainstem_core::recency::{self, RecencySpec};
 use mainstem_core::{Failure, PipelineSpec};
 use serde_json::{Map, Value};
 
@@ -16,6 +16,7 @@ pub(super) fn pipeline(
     let mut pipeline = settings.pipeline.clone();
     age_by_kind(&mut pipeline, sources);
     let mut pipeline = patched(pipeline, &request.pipeline)?;
+    pipeline.recency.values_mut().for_each(scale);
     // A rule for a source that is not searched would only make for a note.
     pipeline.recency.retain(|name, _| name == "*" || sources.iter().any(|source| source.name == *name));
     pipeline.limit = Some(request.limit);
@@ -31,6 +32,13 @@ fn age_by_kind(pipeline: &mut PipelineSpec, sources: &[&SourceStats]) {
     }
     for source in sources.iter().filter(|source| recency::of_kind(&source.kind).is_some()) {
         pipeline.recency.entry(source.name.clone()).or_default();
+    }
+}
+
+/// What is new but has nothing to do with the query must not come first: freshness counts in proportion to relevance.
+fn scale(rule: &mut RecencySpec) {
+    if rule.window_days.is_none() && rule.factor.is_none() {
+        rule.scaled.get_or_insert(true);
     }
 }
 
