@@ -26,13 +26,15 @@ use crate::ledger::Step;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct PriorSpec {
-    /// How much it counts: 0 is not at all, 1 in proportion. At most 10.
+    /// How much it counts: 0 is not at all, 1 in proportion. At most 10, 0.4 when left out.
     pub power: f64,
 }
 
 impl Default for PriorSpec {
+    /// Less than in proportion: where one source has all the answers more would be better still, but where the answers are spread over several,
+    /// as explanations and examples are, more would silence the one that uses other words.
     fn default() -> Self {
-        Self { power: 1.0 }
+        Self { power: 0.4 }
     }
 }
 

@@ -30,7 +30,7 @@ merge     each channel over all sources, by score; each leg scores what others f
 fuse      linear: mean of weight × calibrated score
 collapse  copies across sources, from 0.9
 near      0.25 to the 8 nearest of the first 50
-source    the best of each source, to the power 1
+source    the best of each source, to the power 0.4
 recency   chat
 cut       10 hits
 ";
