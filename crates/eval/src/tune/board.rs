@@ -53,6 +53,8 @@ pub(super) struct Board<'a> {
 struct Job {
     compiled: Compiled,
     pipeline: Pipeline,
+    /// The same for searches in which nothing is a copy of anything.
+    without_dedup: Pipeline,
 }
 
 /// What a run of one job on one query gave.
@@ -93,13 +95,13 @@ impl<'a> Board<'a> {
                 rows.push(row);
                 continue;
             }
-            let Ok(pipeline) = self.for_measuring(&compiled) else { continue };
+            let Ok((pipeline, without_dedup)) = self.for_measuring(&compiled) else { continue };
             let row = first + jobs.len();
             self.by_settings.insert(compiled.canonical.clone(), row);
             let distance = self.space.distance(&point);
             let values = vec![Vec::with_capacity(self.queries.len()); self.measures.len()];
             self.rows.push(Row { point, setting, values, cost: 0.0, refused: None, distance });
-            jobs.push(Job { compiled, pipeline });
+            jobs.push(Job { compiled, pipeline, without_dedup });
             rows.push(row);
         }
         self.run(&jobs, first);
@@ -112,15 +114,17 @@ impl<'a> Board<'a> {
         self.by_settings.get(&setting.compile().ok()?.canonical).copied()
     }
 
-    /// The pipeline with as many hits as the measures look at.
-    fn for_measuring(&self, compiled: &Compiled) -> Result<Pipeline, Error> {
+    /// The pipeline with as many hits as the measures look at, also without its collapsing.
+    fn for_measuring(&self, compiled: &Compiled) -> Result<(Pipeline, Pipeline), Error> {
         let depth: Option<usize> =
             self.measures.iter().map(Measure::cutoff).collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max());
         let parts = self.queries.iter().map(|query| query.parts).max().unwrap_or(1);
         let mut spec = compiled.pipeline.spec().clone();
         spec.limit = depth.map(|depth| depth * parts);
         spec.offset = 0;
-        spec.check()
+        let pipeline = spec.check()?;
+        spec.dedup = None;
+        Ok((pipeline, spec.check()?))
     }
 
     fn run(&mut self, jobs: &[Job], first: usize) {
@@ -197,13 +201,14 @@ fn run_one(
     measures: &[Measure],
     sources: usize,
 ) -> Outcome {
-    let Prepared { search, legs, known, graded, .. } = query;
+    let Prepared { search, legs, known, graded, copies, .. } = query;
+    let pipeline = if *copies { &job.pipeline } else { &job.without_dedup };
     let search = shorter.unwrap_or(search);
     for leg in legs.iter() {
         let weight = leg.under(&job.compiled.weights);
         search.candidates.set_weight(&leg.name, weight).map_err(|error| error.to_string())?;
     }
-    let answer = job.pipeline.run(search).map_err(|error| error.to_string())?;
+    let answer = pipeline.run(search).map_err(|error| error.to_string())?;
     let mut seen: Vec<u32> = Vec::with_capacity(answer.hits.len());
     let mut held: Vec<u16> = Vec::with_capacity(answer.hits.len());
     graded.grades.clear();

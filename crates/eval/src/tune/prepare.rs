@@ -2,7 +2,7 @@
 //!
 //! Telling copies apart is the dearest stage, because it reads texts. But an item whose text is like no other in its search is never
 //! collapsed, under any settings of the space: its text can be left out. What remains of the texts is rewritten with short
-//! words, which changes no overlap. The order that comes out is exactly the same; a test checks it.
+//! words, which changes no overlap, and where nothing remains the stage need not run. The order that comes out is exactly the same; a test checks it.
 
 use mainstem_core::dedup::Likeness;
 use mainstem_core::{Item, PipelineSpec, Replay, Search};
@@ -35,6 +35,8 @@ pub(super) struct Prepared {
     pub(super) graded: Graded,
     /// The most items that one document has.
     pub(super) parts: usize,
+    /// Whether two of its items could be the same thing under any settings of the space.
+    pub(super) copies: bool,
 }
 
 /// A list's names and its weight as recorded.
@@ -121,7 +123,7 @@ impl Prepared {
         let mut search = replay.search.clone();
         let known = known(&search, judged, prefix, sources);
         let parts = parts(&search.items);
-        strip(&mut search.items, looks);
+        let copies = strip(&mut search.items, looks);
         search.notes.clear();
         let lists = search.candidates.lists();
         let legs = lists.iter().map(|list| LegWeight {
@@ -131,7 +133,7 @@ impl Prepared {
             weight: list.leg().weight,
         });
         let graded = Graded { grades: Vec::new(), ideal: judged.ideal() };
-        Self { id: judged.id.clone(), legs: legs.collect(), known, graded, parts, search }
+        Self { id: judged.id.clone(), legs: legs.collect(), known, graded, parts, copies, search }
     }
 }
 
@@ -172,10 +174,10 @@ fn parts(items: &[Item]) -> usize {
     count.into_values().max().unwrap_or(1)
 }
 
-/// Keeps of each item what the stages can look at.
-fn strip(items: &mut [Item], looks: Looks) {
+/// Keeps of each item what the stages can look at. False where no two items can be the same.
+fn strip(items: &mut [Item], looks: Looks) -> bool {
     if looks == Looks::All {
-        return;
+        return true;
     }
     let texts: Vec<Option<String>> = match looks {
         Looks::Copies(least) => copies::only(items, least),
@@ -183,6 +185,7 @@ fn strip(items: &mut [Item], looks: Looks) {
         _ => vec![None; items.len()],
     };
     let shared = shared_fields(items, looks);
+    let copies = !shared.is_empty() || texts.iter().any(Option::is_some);
     for (item, text) in items.iter_mut().zip(texts) {
         let keep = |name: &str, value: &str| shared.contains(&(name.to_owned(), value.to_owned()));
         let key = item.key.take().filter(|key| keep("key", key));
@@ -192,6 +195,7 @@ fn strip(items: &mut [Item], looks: Looks) {
         let (document, created_at) = (item.document.take(), item.created_at.take());
         *item = Item { text, key, extra, vector, document, created_at, order: item.order, ..Item::default() };
     }
+    copies
 }
 
 /// The fields that more than one item has with the same value: only these can make two items the same.
