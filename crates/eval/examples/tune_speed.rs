@@ -15,7 +15,11 @@ fn search(query: usize) -> Replay {
     let item = |list: usize, rank: usize| -> Value {
         let id = if noise(list, rank) < 500 { rank } else { 1_000 * (list + 1) + rank };
         let topic = if query % 5 == 0 && noise(id, 3) < 50 { 0 } else { id };
-        let text: Vec<String> = (0..60).map(|word| format!("word{}", (topic * 7_919 + word * word * 104_729 + topic * word * 31) % 5_003)).collect();
+        let text: Vec<String> = (0..60)
+            .map(|word| {
+                format!("word{}", (topic * 7_919 + word * word * 104_729 + topic * word * 31) % 5_003)
+            })
+            .collect();
         json!({"id": format!("document-{id}"), "score": 1.0 - rank as f64 / 120.0, "text": text.join(" "),
                "created_at": format!("2026-01-{:02}", 1 + id % 28)})
     };
@@ -27,7 +31,12 @@ fn search(query: usize) -> Replay {
 
 fn main() {
     let arguments: Vec<usize> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
-    let [queries, budget, threads] = [1_000, 1_000, 2].iter().enumerate().map(|(at, usual)| *arguments.get(at).unwrap_or(usual)).collect::<Vec<_>>()[..] else {
+    let [queries, budget, threads] = [1_000, 1_000, 2]
+        .iter()
+        .enumerate()
+        .map(|(at, usual)| *arguments.get(at).unwrap_or(usual))
+        .collect::<Vec<_>>()[..]
+    else {
         return;
     };
     let mut builder = QrelsBuilder::default();

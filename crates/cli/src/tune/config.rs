@@ -17,7 +17,8 @@ pub(super) fn read(path: &str) -> Result<Value, Problem> {
         Problem::in_file(mainstem_core::error::from_deserialiser(message, line), path)
     };
     if text.trim_start().starts_with('{') {
-        return serde_json::from_str(&text).map_err(|error| wrong(&error.to_string(), Some(error.line() as u64)));
+        return serde_json::from_str(&text)
+            .map_err(|error| wrong(&error.to_string(), Some(error.line() as u64)));
     }
     toml::from_str(&text).map_err(|error| {
         let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count() as u64);
@@ -106,7 +107,8 @@ fn inline(value: &Value) -> String {
 
 /// A space as TOML, to be changed by hand.
 pub(super) fn space(file: &mainstem_eval::tune::SpaceFile) -> Result<String, Problem> {
-    let mut out = String::from("# The settings that `mainstem tune` tries; change it and give it with `--space`.\n");
+    let mut out =
+        String::from("# The settings that `mainstem tune` tries; change it and give it with `--space`.\n");
     if let Value::Object(values) = serde_json::to_value(file)? {
         table(&mut out, &[], &values);
     }

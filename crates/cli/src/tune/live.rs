@@ -60,7 +60,11 @@ impl LiveArgs {
     }
 
     /// Searches every query (every judged one, where judgements are known), and gives the engine's own settings with it.
-    pub(super) fn search(&self, store: &Path, qrels: Option<&Qrels>) -> Result<(Vec<Recording>, Setting), Failure> {
+    pub(super) fn search(
+        &self,
+        store: &Path,
+        qrels: Option<&Qrels>,
+    ) -> Result<(Vec<Recording>, Setting), Failure> {
         let wanted = |query: &Query| qrels.is_none_or(|qrels| qrels.contains(&query.id));
         let queries: Vec<Query> = self.read()?.into_iter().filter(wanted).collect();
         let engine = open::engine(store, self.query_vectors.is_none())?;
@@ -111,8 +115,11 @@ impl LiveArgs {
         let boxed = |error| Box::new(error) as Failure;
         let mut rows = Rows::open(Path::new(vectors)).map_err(boxed)?;
         if rows.rows() != queries.len() as u64 {
-            let message =
-                format!("`{vectors}` has {} rows, expected {}: one for each query", rows.rows(), queries.len());
+            let message = format!(
+                "`{vectors}` has {} rows, expected {}: one for each query",
+                rows.rows(),
+                queries.len()
+            );
             return Err(Problem::argument(message, "give the vectors of this file of queries").into());
         }
         for query in &mut queries {

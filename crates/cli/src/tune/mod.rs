@@ -128,11 +128,11 @@ struct EffortArgs {
     threads: Option<u32>,
 
     /// How far the measure may fall on the worst tenth of the queries
-    #[arg(long, value_name = "X", default_value_t = 0.02)]
+    #[arg(long, value_name = "X", default_value_t = 0.02, allow_negative_numbers = true)]
     margin: f64,
 
     /// How many times as many candidates a search may look at
-    #[arg(long, value_name = "X", default_value_t = 2.0)]
+    #[arg(long, value_name = "X", default_value_t = 2.0, allow_negative_numbers = true)]
     dearer: f64,
 }
 
@@ -222,7 +222,11 @@ fn read_qrels(path: &str) -> Result<Qrels, Problem> {
 
 impl TuneArgs {
     /// The recordings, read or made, and the settings of the engine that made them.
-    fn recordings(&self, store: &Path, qrels: Option<&Qrels>) -> Result<(Vec<Recording>, Option<Setting>), Failure> {
+    fn recordings(
+        &self,
+        store: &Path,
+        qrels: Option<&Qrels>,
+    ) -> Result<(Vec<Recording>, Option<Setting>), Failure> {
         if !self.live.is_given() {
             return Ok((recordings::read(&self.recordings)?, None));
         }
@@ -236,7 +240,8 @@ impl TuneArgs {
                 // `nDCG(dcg='log2')` has a sign of its own.
                 if margin.contains(')') { (text.as_str(), "0.01") } else { (name, margin) }
             });
-            let margin: Option<f64> = margin.trim().parse().ok().filter(|margin: &f64| margin.is_finite() && *margin >= 0.0);
+            let margin: Option<f64> =
+                margin.trim().parse().ok().filter(|margin: &f64| margin.is_finite() && *margin >= 0.0);
             let margin = margin.ok_or_else(|| {
                 Problem::argument(
                     format!("`--guard` is `{text}`, expected `NAME` or `NAME=MARGIN` with a margin ≥ 0"),
@@ -268,7 +273,10 @@ impl TuneArgs {
             clicks.span.as_ref().map(days).unwrap_or_default()
         ));
         if clicks.unknown > 0 {
-            output::note(&format!("{} searches are of queries that were not recorded; ignored", clicks.unknown));
+            output::note(&format!(
+                "{} searches are of queries that were not recorded; ignored",
+                clicks.unknown
+            ));
         }
         Ok(judgements)
     }

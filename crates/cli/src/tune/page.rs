@@ -64,8 +64,12 @@ fn changes(outcome: &Outcome) -> String {
 }
 
 fn finalists(outcome: &Outcome) -> String {
-    let mut table = Table::new(1, ["chosen by", "changes", "mean", "gain", "95 % interval", "p adj", "+/-/=", "folds", "guards"]);
-    let mut present = vec![Cell::new("present settings"), Cell::new(""), Cell::new(format!("{:.4}", outcome.before))];
+    let mut table = Table::new(
+        1,
+        ["chosen by", "changes", "mean", "gain", "95 % interval", "p adj", "+/-/=", "folds", "guards"],
+    );
+    let mut present =
+        vec![Cell::new("present settings"), Cell::new(""), Cell::new(format!("{:.4}", outcome.before))];
     present.extend(std::iter::repeat_n(Cell::new(""), 6));
     table.push(present);
     for one in &outcome.finalists {
@@ -82,7 +86,8 @@ fn finalists(outcome: &Outcome) -> String {
             guards(one),
         ];
         let best = one.better && one.changes == outcome.changes;
-        table.push(row.into_iter().map(|text| Cell::new(text).best(best)).collect());
+        let cells = row.into_iter().enumerate().map(|(at, text)| Cell::new(text).best(best && at == 0));
+        table.push(cells.collect());
     }
     table.render()
 }
@@ -107,9 +112,10 @@ fn limits(outcome: &Outcome) -> String {
         Strategy::Exhaustive => "all settings of the space".to_owned(),
         Strategy::SampleAndSteps => format!("{} of about {:.0} settings", outcome.tried, outcome.points),
     };
-    let smallest = outcome.detectable.map_or("how small a gain they could show is not known".into(), |gain| {
-        format!("gains under {gain:.4} can hardly be shown with so many")
-    });
+    let smallest =
+        outcome.detectable.map_or("how small a gain they could show is not known".into(), |gain| {
+            format!("gains under {gain:.4} can hardly be shown with so many")
+        });
     let _ = writeln!(out, "\nTried {how} on {} queries; {smallest}.", outcome.used.queries);
     out
 }
@@ -118,15 +124,25 @@ fn ceiling(ceiling: &Ceiling, outcome: &Outcome) -> String {
     let mut table = Table::new(1, ["", "in its own order", "in the best order", "candidates"]);
     let own = |part: &Part| part.gets.map_or(String::new(), |gets| format!("{gets:.4}"));
     table.push(
-        ["all candidates".into(), format!("{:.4}", outcome.after), format!("{:.4}", ceiling.allows), String::new()]
-            .map(Cell::new)
-            .into(),
+        [
+            "all candidates".into(),
+            format!("{:.4}", outcome.after),
+            format!("{:.4}", ceiling.allows),
+            String::new(),
+        ]
+        .map(Cell::new)
+        .into(),
     );
     let several = |parts: &[Part]| parts.len() > 1;
     let groups = [("source ", &ceiling.sources), ("channel ", &ceiling.channels), ("list ", &ceiling.lists)];
     for (kind, parts) in groups.into_iter().filter(|(_, parts)| several(parts)) {
         for part in parts.iter().take(24) {
-            let row = [format!("{kind}{}", part.name), own(part), format!("{:.4}", part.allows), format!("{:.0}", part.candidates)];
+            let row = [
+                format!("{kind}{}", part.name),
+                own(part),
+                format!("{:.4}", part.allows),
+                format!("{:.0}", part.candidates),
+            ];
             table.push(row.map(Cell::new).into());
         }
     }
@@ -137,7 +153,10 @@ fn ceiling(ceiling: &Ceiling, outcome: &Outcome) -> String {
 pub(super) fn advice(outcome: &Outcome) -> String {
     let (missed, misplaced) = (1.0 - outcome.ceiling.allows, outcome.ceiling.allows - outcome.after);
     let (more, what) = if missed > misplaced {
-        ("retrieval", "relevant documents are not among the candidates; better settings cannot bring them back")
+        (
+            "retrieval",
+            "relevant documents are not among the candidates; better settings cannot bring them back",
+        )
     } else {
         ("ranking", "relevant documents are among the candidates, but stand too low")
     };
@@ -152,8 +171,12 @@ fn curves(curves: &[Curve]) -> String {
     sorted.sort_by(|a, b| b.range.total_cmp(&a.range));
     let mut table = Table::new(1, ["setting", "range", "next step", "best", "worst"]);
     for curve in sorted {
-        let by_mean = |a: &&mainstem_eval::tune::Sample, b: &&mainstem_eval::tune::Sample| a.mean.unwrap_or(-1.0).total_cmp(&b.mean.unwrap_or(-1.0));
-        let label = |sample: Option<&mainstem_eval::tune::Sample>| sample.map_or(String::new(), |sample| sample.label.clone());
+        let by_mean = |a: &&mainstem_eval::tune::Sample, b: &&mainstem_eval::tune::Sample| {
+            a.mean.unwrap_or(-1.0).total_cmp(&b.mean.unwrap_or(-1.0))
+        };
+        let label = |sample: Option<&mainstem_eval::tune::Sample>| {
+            sample.map_or(String::new(), |sample| sample.label.clone())
+        };
         let known = || curve.samples.iter().filter(|sample| sample.mean.is_some());
         let row = [
             curve.axis.clone(),
@@ -164,5 +187,6 @@ fn curves(curves: &[Curve]) -> String {
         ];
         table.push(row.map(Cell::new).into());
     }
-    table.render() + "\nrange: best minus worst value of this setting alone; next step: what the next value costs.\n"
+    table.render()
+        + "\nrange: best minus worst value of this setting alone; next step: what the next value costs.\n"
 }

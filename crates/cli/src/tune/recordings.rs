@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn a_line_is_a_replay_with_the_id_of_its_query() {
-        let one = recording(br#"{"query_id": 7, "lists": [{"name": "a", "items": [{"id": "x"}]}]}"#, None).unwrap();
+        let one =
+            recording(br#"{"query_id": 7, "lists": [{"name": "a", "items": [{"id": "x"}]}]}"#, None).unwrap();
         assert_eq!((one.query.as_str(), one.replay.search.candidates.len()), ("7", 1));
         assert!(recording(br#"{"lists": []}"#, None).unwrap_err().to_string().contains("`query_id`"));
         assert_eq!(recording(br#"{"lists": []}"#, Some("name".into())).unwrap().query, "name");

@@ -116,8 +116,12 @@ impl<'a> Board<'a> {
 
     /// The pipeline with as many hits as the measures look at, also without its collapsing.
     fn for_measuring(&self, compiled: &Compiled) -> Result<(Pipeline, Pipeline), Error> {
-        let depth: Option<usize> =
-            self.measures.iter().map(Measure::cutoff).collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max());
+        let depth: Option<usize> = self
+            .measures
+            .iter()
+            .map(Measure::cutoff)
+            .collect::<Option<Vec<_>>>()
+            .and_then(|all| all.into_iter().max());
         let parts = self.queries.iter().map(|query| query.parts).max().unwrap_or(1);
         let mut spec = compiled.pipeline.spec().clone();
         spec.limit = depth.map(|depth| depth * parts);
@@ -135,16 +139,22 @@ impl<'a> Board<'a> {
         let (measures, sources) = (self.measures, self.sources);
         let (done, progress) = (&self.done, self.progress);
         let outcomes: Vec<Vec<Vec<Outcome>>> = std::thread::scope(|scope| {
-            let handles: Vec<_> = self.queries.chunks_mut(share).map(|queries| {
-                scope.spawn(move || {
-                    let one = |query| {
-                        let outcomes = run_query(query, jobs, measures, sources);
-                        progress(done.fetch_add(jobs.len() as u64, Ordering::Relaxed) + jobs.len() as u64);
-                        outcomes
-                    };
-                    queries.iter_mut().map(one).collect::<Vec<_>>()
+            let handles: Vec<_> = self
+                .queries
+                .chunks_mut(share)
+                .map(|queries| {
+                    scope.spawn(move || {
+                        let one = |query| {
+                            let outcomes = run_query(query, jobs, measures, sources);
+                            progress(
+                                done.fetch_add(jobs.len() as u64, Ordering::Relaxed) + jobs.len() as u64,
+                            );
+                            outcomes
+                        };
+                        queries.iter_mut().map(one).collect::<Vec<_>>()
+                    })
                 })
-            }).collect();
+                .collect();
             let joined = handles.into_iter().map(|handle| handle.join().expect("a run does not panic"));
             joined.collect()
         });
@@ -252,7 +262,9 @@ fn lengths(candidates: &Candidates<String>, compiled: &Compiled, full: &[usize])
     for (at, list) in candidates.lists().iter().enumerate() {
         let places = channels.entry((list.leg().variant, list.leg().channel())).or_default();
         let sign = if list.leg().direction == Direction::Distance { -1.0 } else { 1.0 };
-        places.extend((0..list.len()).map(|place| (sign * list.score(place).unwrap_or(f64::INFINITY), place, at)));
+        places.extend(
+            (0..list.len()).map(|place| (sign * list.score(place).unwrap_or(f64::INFINITY), place, at)),
+        );
     }
     for mut places in channels.into_values() {
         places.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));

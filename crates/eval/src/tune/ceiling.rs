@@ -90,12 +90,17 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn group<'q>(&'q self, sums: &mut BTreeMap<String, Sum>, name: impl Fn((&'q str, &'q str, &'q str)) -> &'q str) {
+    fn group<'q>(
+        &'q self,
+        sums: &mut BTreeMap<String, Sum>,
+        name: impl Fn((&'q str, &'q str, &'q str)) -> &'q str,
+    ) {
         let mut groups: BTreeMap<&str, Vec<Slot>> = BTreeMap::new();
         let search: &Search = &self.query.search;
         for (leg, list) in self.query.legs.iter().zip(search.candidates.lists()) {
             let slots = groups.entry(name((&leg.name, &leg.source, &leg.channel))).or_default();
-            let fresh: Vec<Slot> = list.slots().iter().filter(|slot| !slots.contains(slot)).copied().collect();
+            let fresh: Vec<Slot> =
+                list.slots().iter().filter(|slot| !slots.contains(slot)).copied().collect();
             slots.extend(fresh);
         }
         for (name, slots) in groups {
@@ -109,7 +114,8 @@ impl View<'_> {
     /// The grades of the documents behind some items, each once.
     fn grades(&self, slots: &[Slot]) -> Vec<Option<i64>> {
         let mut seen = rustc_hash::FxHashSet::default();
-        let known = slots.iter().filter_map(|&slot| self.query.known.get(self.query.search.candidates.id(slot)));
+        let known =
+            slots.iter().filter_map(|&slot| self.query.known.get(self.query.search.candidates.id(slot)));
         known.filter(|known| seen.insert(known.document)).map(|known| known.grade).collect()
     }
 
@@ -120,7 +126,8 @@ impl View<'_> {
     }
 
     fn value(&self, grades: &[Option<i64>]) -> f64 {
-        let graded = crate::measure::Graded { grades: grades.to_vec(), ideal: self.query.graded.ideal.clone() };
+        let graded =
+            crate::measure::Graded { grades: grades.to_vec(), ideal: self.query.graded.ideal.clone() };
         self.measure.score(&graded, &[], 1, &Sources::default())
     }
 }

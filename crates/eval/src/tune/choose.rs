@@ -44,8 +44,8 @@ pub(super) trait Tally {
     fn mean(&self, row: usize) -> f64;
     /// How many queries decide.
     fn count(&self) -> f64;
-    /// The sum of the squared differences of two rows.
-    fn squares(&self, a: usize, b: usize) -> f64;
+    /// How much the difference of two rows varies: the sum of its squared distances from its mean.
+    fn spread(&self, a: usize, b: usize) -> f64;
 }
 
 /// Queries that decide by their values.
@@ -64,9 +64,10 @@ impl Tally for Voters<'_> {
         self.queries.len() as f64
     }
 
-    fn squares(&self, a: usize, b: usize) -> f64 {
+    fn spread(&self, a: usize, b: usize) -> f64 {
         let (one, two) = (&self.rows[a].values[0], &self.rows[b].values[0]);
-        self.queries.iter().map(|&query| (one[query] - two[query]).powi(2)).sum()
+        let squares: f64 = self.queries.iter().map(|&query| (one[query] - two[query]).powi(2)).sum();
+        squares - self.count() * (self.mean(a) - self.mean(b)).powi(2)
     }
 }
 
@@ -123,8 +124,8 @@ impl Ballot<'_> {
     /// Whether the queries cannot tell a row from the best: their mean difference is within its standard error.
     fn cannot_tell(&self, difference: f64, best: usize, row: usize) -> bool {
         let count = self.tally.count();
-        let squares = self.tally.squares(best, row) - count * difference * difference;
-        let error = (squares.max(0.0) / (count - 1.0).max(1.0) / count).sqrt();
+        let spread = self.tally.spread(best, row).max(0.0);
+        let error = (spread / (count - 1.0).max(1.0) / count).sqrt();
         difference <= error
     }
 }

@@ -190,7 +190,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Clicks, EvalError> {
-        Clicks::read(Lines::new(text.as_bytes(), "clicks"), ETA, |text| (text == "known").then(|| "k".to_owned()))
+        Clicks::read(Lines::new(text.as_bytes(), "clicks"), ETA, |text| {
+            (text == "known").then(|| "k".to_owned())
+        })
     }
 
     fn many(line: &str) -> String {
@@ -201,7 +203,8 @@ mod tests {
     fn a_click_far_down_is_worth_more() {
         let line = r#"{"query_id":"QUERY","shown":["a","b","c","d"],"clicked":["a","d"]}"#;
         let qrels = read(&many(line)).unwrap().judgements().unwrap();
-        let grades: Vec<_> = ["a", "b", "c", "d"].map(|doc| qrels.queries()[0].relevance(doc).unwrap()).into();
+        let grades: Vec<_> =
+            ["a", "b", "c", "d"].map(|doc| qrels.queries()[0].relevance(doc).unwrap()).into();
         // Two clicks for 2.083 looks each: c = 0.96. The first is seen 4 times and clicked 4 times, the last seen once.
         assert_eq!(grades, [1, 0, 0, 2]);
     }

@@ -80,7 +80,8 @@ pub(super) fn only(items: &[Item], least: f64) -> Vec<Option<String>> {
         for word in own.iter().take((own.len() + 1).saturating_sub(needed)) {
             let others = holders.entry(*word).or_default();
             for &other in others.iter() {
-                let matters = (!alike[at] || !alike[other]) && overlap(own, &numbered.words[other]) >= least - 1e-9;
+                let matters =
+                    (!alike[at] || !alike[other]) && overlap(own, &numbered.words[other]) >= least - 1e-9;
                 alike[at] |= matters;
                 alike[other] |= matters;
             }

@@ -81,7 +81,12 @@ fn sample(space: &Space, random: &mut Xoshiro256PlusPlus) -> Point {
 
 /// Steps uphill from the best points that these queries know, until nothing near is better or the allowance is used up. Gives all
 /// rows that may be chosen: the common ones and those found.
-pub(super) fn climb(board: &mut Board<'_>, common: &[usize], queries: &[usize], allowance: usize) -> Vec<usize> {
+pub(super) fn climb(
+    board: &mut Board<'_>,
+    common: &[usize],
+    queries: &[usize],
+    allowance: usize,
+) -> Vec<usize> {
     let mut pool = common.to_vec();
     let mut left = allowance;
     let mut climbed: FxHashSet<usize> = FxHashSet::default();

@@ -134,7 +134,8 @@ fn no_recordings() -> Error {
     Error::Missing {
         what: "a recorded search".into(),
         why: "there is nothing to tune on".into(),
-        hint: "`mainstem fuse --record FILE` writes one, `mainstem tune --queries … --record FILE` many".into(),
+        hint: "`mainstem fuse --record FILE` writes one, `mainstem tune --queries … --record FILE` many"
+            .into(),
     }
 }
 
@@ -181,12 +182,15 @@ struct Found {
 fn find(board: &mut Board<'_>, options: &Options) -> Result<Found, Error> {
     let common = hunt::common(board.space, options.budget, options.seed);
     let home = board.rows_of(&[board.space.home()]).first().copied();
-    let home = home.ok_or_else(|| Error::range("the present settings", "settings that the pipeline accepts", "others"))?;
+    let home = home.ok_or_else(|| {
+        Error::range("the present settings", "settings that the pipeline accepts", "others")
+    })?;
     if let Some(reason) = &board.rows[home].refused {
         return Err(Error::range("the present settings", "settings that run on the recordings", reason));
     }
     let common = board.rows_of(&common);
-    let common: Vec<usize> = common.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+    let common: Vec<usize> =
+        common.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect();
     let ids: Vec<&str> = board.queries.iter().map(|query| query.id.as_str()).collect();
     let folds = folds::folds(&ids, options.folds, options.seed);
     let left = options.budget.saturating_sub(board.rows.len());
@@ -207,7 +211,8 @@ impl Task<'_> {
         let mut used = Used { recorded: self.recordings.len(), ..Used::default() };
         let mut queries = Vec::new();
         for judged in self.qrels.queries() {
-            let Some(recording) = self.recordings.iter().find(|recording| recording.query == judged.id) else {
+            let Some(recording) = self.recordings.iter().find(|recording| recording.query == judged.id)
+            else {
                 used.not_recorded += 1;
                 continue;
             };
@@ -227,7 +232,8 @@ impl Task<'_> {
     }
 
     fn too_few(&self, used: &Used) -> Error {
-        let judged = self.qrels.queries().iter().map(|query: &JudgedQuery| query.id.as_str()).next().unwrap_or("");
+        let judged =
+            self.qrels.queries().iter().map(|query: &JudgedQuery| query.id.as_str()).next().unwrap_or("");
         let recorded = self.recordings.first().map_or("", |recording| recording.query.as_str());
         let hint = if used.queries == 0 {
             format!("do the ids match? a judged query is `{judged}`, a recorded one `{recorded}`")
@@ -235,7 +241,10 @@ impl Task<'_> {
             "judge more queries: below some fifty, only large gains can be shown".into()
         };
         Error::Missing {
-            what: format!("at least {} queries that are recorded and judged", FEWEST_QUERIES.max(self.options.folds)),
+            what: format!(
+                "at least {} queries that are recorded and judged",
+                FEWEST_QUERIES.max(self.options.folds)
+            ),
             why: format!("received {}, and fewer cannot tell luck from better settings", used.queries),
             hint,
         }

@@ -3,6 +3,7 @@
 use mainstem_core::Error;
 use serde::Serialize;
 
+use super::Task;
 use super::board::Board;
 use super::ceiling::Ceiling;
 use super::choose::Change;
@@ -10,7 +11,6 @@ use super::hunt::{self, Strategy};
 use super::sensitivity::{self, Curve};
 use super::setting::Setting;
 use super::verdict::Finalist;
-use super::Task;
 
 /// Which queries were used, and which not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

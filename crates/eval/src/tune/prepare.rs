@@ -52,7 +52,10 @@ impl LegWeight {
     /// The weight under these factors. A name counts once, also where list, source and channel share it.
     pub(super) fn under(&self, factors: &[(String, f64)]) -> f64 {
         let meant = |name: &str| name == self.name || name == self.source || name == self.channel;
-        factors.iter().filter(|(name, _)| meant(name)).fold(self.weight, |weight, (_, factor)| weight * factor)
+        factors
+            .iter()
+            .filter(|(name, _)| meant(name))
+            .fold(self.weight, |weight, (_, factor)| weight * factor)
     }
 }
 

@@ -103,7 +103,15 @@ mod tests {
             present: false,
             chosen,
         };
-        let curve = curve("k".into(), vec![sample(1.0, 0.2, false), sample(2.0, 0.5, true), sample(3.0, 0.45, false), sample(9.0, 0.1, false)]);
+        let curve = curve(
+            "k".into(),
+            vec![
+                sample(1.0, 0.2, false),
+                sample(2.0, 0.5, true),
+                sample(3.0, 0.45, false),
+                sample(9.0, 0.1, false),
+            ],
+        );
         assert!((curve.step - 0.3).abs() < 1e-12 && (curve.range - 0.4).abs() < 1e-12);
     }
 }

@@ -147,9 +147,13 @@ impl Setting {
         let pipeline = self.pipeline()?;
         let candidates = match self.0.get("candidates") {
             None => None,
-            Some(value) => Some(value.as_u64().filter(|count| *count > 0).ok_or_else(|| {
-                Error::range("`candidates`", "a whole number of at least 1", value)
-            })? as usize),
+            Some(value) => Some(
+                value
+                    .as_u64()
+                    .filter(|count| *count > 0)
+                    .ok_or_else(|| Error::range("`candidates`", "a whole number of at least 1", value))?
+                    as usize,
+            ),
         };
         // Written anew, equal settings are equal text, however they were written.
         let canonical = serde_json::to_string(&(&pipeline, &self.weights()?, candidates))
@@ -232,7 +236,8 @@ mod tests {
 
     #[test]
     fn a_value_is_laid_over_what_is_there() {
-        let mut setting = Setting(json!({"pipeline": {"fuse": {"method": "rrf", "k": 10}, "dedup": {"within": 0.9}}}));
+        let mut setting =
+            Setting(json!({"pipeline": {"fuse": {"method": "rrf", "k": 10}, "dedup": {"within": 0.9}}}));
         assert!(setting.put(&path("pipeline.dedup"), &json!({"across": 0.8})));
         assert!(setting.put(&path("pipeline.fuse"), &json!({"method": "rsf"})));
         assert!(setting.put(&path("weights.dense"), &json!(2)));

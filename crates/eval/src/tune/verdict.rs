@@ -114,7 +114,11 @@ impl Evidence<'_> {
         let row = Ballot { rows: self.rows, pool: self.pool, tally: &everyone }.choose(rule, self.home);
         let chosen: Vec<usize> = (0..self.pools.len()).map(|fold| self.without(fold, rule)).collect();
         let values = |measure: usize| -> Vec<f64> {
-            self.folds.iter().enumerate().map(|(at, &fold)| self.rows[chosen[fold]].values[measure][at]).collect()
+            self.folds
+                .iter()
+                .enumerate()
+                .map(|(at, &fold)| self.rows[chosen[fold]].values[measure][at])
+                .collect()
         };
         let (before, after) = (&self.rows[self.home].values[0], values(0));
         let differences: Vec<f64> = after.iter().zip(before).map(|(after, before)| after - before).collect();

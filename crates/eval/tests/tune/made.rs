@@ -35,7 +35,9 @@ impl Random {
 pub(crate) fn search(dense: &[usize], lexical: &[usize]) -> Replay {
     let items = |order: &[usize]| -> Vec<Value> {
         let scored = order.iter().enumerate();
-        scored.map(|(rank, doc)| json!({"id": format!("d{doc}"), "score": 1.0 - rank as f64 / 100.0})).collect()
+        scored
+            .map(|(rank, doc)| json!({"id": format!("d{doc}"), "score": 1.0 - rank as f64 / 100.0}))
+            .collect()
     };
     let replay = json!({"lists": [
         {"name": "w/dense", "source": "w", "items": items(dense)},

@@ -23,9 +23,9 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
 use mainstem_core::Failure;
+use mainstem_core::Replay;
 use mainstem_core::contract::{Channel, Ctx, Embedder, Store, View};
 use mainstem_core::time::Moment;
-use mainstem_core::Replay;
 
 use cache::VectorCache;
 use errand::Errand;

@@ -100,7 +100,11 @@ impl AxisFile {
         if let Some(off) = &self.off {
             let path = Path::parse(off)?;
             if base.get(&path).is_some() {
-                choices.push(Choice { label: "off".into(), number: None, changes: vec![(path, Value::Null)] });
+                choices.push(Choice {
+                    label: "off".into(),
+                    number: None,
+                    changes: vec![(path, Value::Null)],
+                });
             }
         }
         let when = self.when.iter().map(|(path, value)| {
@@ -138,7 +142,9 @@ impl AxisFile {
     fn range(&self, from: f64, to: f64) -> Result<Vec<Value>, Error> {
         let steps = self.steps.unwrap_or(7);
         if !(2..=1000).contains(&steps) || from >= to {
-            return Err(self.wrong("`from` below `to`, and 2 to 1000 `steps`", format!("{from} to {to} in {steps}")));
+            return Err(
+                self.wrong("`from` below `to`, and 2 to 1000 `steps`", format!("{from} to {to} in {steps}"))
+            );
         }
         let log = self.scale == Some(Scale::Log);
         if log && from <= 0.0 {

@@ -125,7 +125,9 @@ impl Space {
     /// When an axis is not of the documented shape, or a value is refused by the pipeline.
     pub fn new(file: &SpaceFile, base: &Setting) -> Result<Self, Error> {
         let axes: Vec<Axis> = file.axis.iter().map(|axis| axis.resolve(base)).collect::<Result<_, _>>()?;
-        if let Some(twice) = axes.iter().enumerate().find(|(at, axis)| axes[..*at].iter().any(|other| other.name == axis.name)) {
+        if let Some(twice) =
+            axes.iter().enumerate().find(|(at, axis)| axes[..*at].iter().any(|other| other.name == axis.name))
+        {
             return Err(Error::Duplicate { what: "axis", name: twice.1.name.clone() });
         }
         let space = Self { axes: axes.into_iter().filter(|axis| axis.choices.len() > 1).collect() };
@@ -138,7 +140,11 @@ impl Space {
         for (at, axis) in self.axes.iter().enumerate() {
             for (choice, value) in (0..).zip(&axis.choices).skip(1) {
                 let mut setting = self.first_that_applies(base, at);
-                let outcome = if value.apply(&mut setting) { setting.compile().map(drop) } else { Err(unreachable(axis)) };
+                let outcome = if value.apply(&mut setting) {
+                    setting.compile().map(drop)
+                } else {
+                    Err(unreachable(axis))
+                };
                 outcome.map_err(|error| wrong_value(axis, choice, &error))?;
             }
         }
@@ -194,7 +200,10 @@ impl Space {
     }
 
     /// What a point changes: the axis, what it is, what it becomes.
-    pub fn changes<'a>(&'a self, point: &'a [u16]) -> impl Iterator<Item = (&'a Axis, &'a Choice, &'a Choice)> {
+    pub fn changes<'a>(
+        &'a self,
+        point: &'a [u16],
+    ) -> impl Iterator<Item = (&'a Axis, &'a Choice, &'a Choice)> {
         let moved = self.axes.iter().zip(point).filter(|(_, choice)| **choice != 0);
         moved.map(|(axis, &choice)| (axis, &axis.choices[0], &axis.choices[usize::from(choice)]))
     }
@@ -240,7 +249,8 @@ mod tests {
     #[test]
     fn what_the_settings_say_is_the_first_choice_and_not_tried_twice() {
         let space = two_axes();
-        let labels = |at: usize| space.axes[at].choices.iter().map(|choice| choice.label.as_str()).collect::<Vec<_>>();
+        let labels =
+            |at: usize| space.axes[at].choices.iter().map(|choice| choice.label.as_str()).collect::<Vec<_>>();
         assert_eq!(labels(0), ["rrf", "rsf"]);
         assert_eq!(labels(1), ["60", "10", "100"]);
         assert_eq!(space.axes[1].neighbours(0), [1, 2]);
@@ -266,8 +276,11 @@ mod tests {
 
     #[test]
     fn ranges_are_round_and_hold_both_ends() {
-        let space = space(json!({"axis": [{"path": "weights.a", "from": 0.25, "to": 4, "steps": 5, "scale": "log", "default": 1}]}));
-        let numbers: Vec<_> = space.unwrap().axes[0].choices.iter().map(|choice| choice.number.unwrap()).collect();
+        let space = space(
+            json!({"axis": [{"path": "weights.a", "from": 0.25, "to": 4, "steps": 5, "scale": "log", "default": 1}]}),
+        );
+        let numbers: Vec<_> =
+            space.unwrap().axes[0].choices.iter().map(|choice| choice.number.unwrap()).collect();
         assert_eq!(numbers, [1.0, 0.25, 0.5, 2.0, 4.0]);
     }
 
@@ -280,7 +293,10 @@ mod tests {
             (json!({"axis": [{"path": "weights.a", "from": 0, "to": 4, "scale": "log"}]}), "numbers over 0"),
             (json!({"axis": [{"values": [1]}]}), "expected `path`"),
             (json!({"axis": [{"path": "a", "value": [1]}]}), "unknown field `value`"),
-            (json!({"axis": [{"path": "weights.a", "values": [2]}, {"path": "weights.a", "values": [3]}]}), "axis"),
+            (
+                json!({"axis": [{"path": "weights.a", "values": [2]}, {"path": "weights.a", "values": [3]}]}),
+                "axis",
+            ),
             (json!({"axis": [{"path": "pipeline.route.why.weights.a", "values": [2]}]}), "refused"),
         ];
         for (file, words) in cases {

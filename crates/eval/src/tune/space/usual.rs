@@ -232,9 +232,19 @@ mod tests {
         let item = r#"{"id":"x","score":1,"created_at":"2026-01-01"}"#;
         let list = |name: &str| format!(r#"{{"name":"{name}","items":[{item}]}}"#);
         let one_source = format!(r#"{{"lists":[{},{}]}}"#, list("w/dense"), list("w/lexical"));
-        assert_eq!(axes(&one_source), ["pipeline.fuse", "pipeline.fuse.k", "weights.lexical", "weights.dense"]);
+        assert_eq!(
+            axes(&one_source),
+            ["pipeline.fuse", "pipeline.fuse.k", "weights.lexical", "weights.dense"]
+        );
         let two = format!(r#"{{"now":"2026-02-01","lists":[{},{}]}}"#, list("w/dense"), list("v/dense"));
-        let expected = ["pipeline.fuse", "pipeline.fuse.k", "weights.v", "weights.w", "pipeline.across", "pipeline.recency.*"];
+        let expected = [
+            "pipeline.fuse",
+            "pipeline.fuse.k",
+            "weights.v",
+            "weights.w",
+            "pipeline.across",
+            "pipeline.recency.*",
+        ];
         assert_eq!(axes(&two), expected);
     }
 
