@@ -38,7 +38,7 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 15] = [
+    let commands: [&[&str]; 16] = [
         &[],
         &["demo"],
         &["init"],
@@ -48,6 +48,7 @@ fn command_line() {
         &["fuse"],
         &["eval"],
         &["eval", "compare"],
+        &["tune"],
         &["recency"],
         &["model"],
         &["model", "pull"],

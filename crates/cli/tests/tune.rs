@@ -90,8 +90,8 @@ fn the_report_is_one_page_without_requests() {
 #[test]
 fn without_a_gain_the_settings_stay_and_nothing_is_written() {
     let folder = folder("kept", 20);
-    let flat: String = (0..20).map(|query| format!("q{query} 0 d{} 1\n", (query * 11 + 5) % 20)).collect();
-    folder.file("flat.txt", flat);
+    let flat: Vec<String> = (0..20).map(|query| format!("q{query} 0 d{} 1", (query * 11 + 5) % 20)).collect();
+    folder.file("flat.txt", flat.join("\n"));
     let output = folder.run("tune searches.jsonl --qrels flat.txt --budget 60 -o tuned.toml");
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stdout(&output).starts_with("Keep the present settings."), "{}", stdout(&output));
@@ -150,6 +150,20 @@ fn clicks_judge_where_there_are_enough() {
     let refused = folder.run("tune searches.jsonl --clicks few.jsonl");
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("received 9 clicks"), "{}", stderr(&refused));
+}
+
+#[test]
+fn a_model_is_written_only_if_it_is_better() {
+    let folder = folder("learn", 60);
+    let output =
+        folder.run("tune searches.jsonl --qrels qrels.txt --budget 20 --folds 3 --learn model.json --json");
+    let outcome: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let better = outcome["learned"]["better"].as_bool().unwrap();
+    assert_eq!(folder.0.join("model.json").exists(), better, "{outcome}");
+    let small = self::folder("learn-few", 12)
+        .run("tune searches.jsonl --qrels qrels.txt --budget 20 --learn model.json");
+    assert_eq!(small.status.code(), Some(2));
+    assert!(stderr(&small).contains("at least 50 judged recordings"), "{}", stderr(&small));
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn search(query: usize) -> Replay {
     let noise = |a: usize, b: usize| (a * 7_919 + b * 104_729 + query * 31) % 1_000;
     let item = |list: usize, rank: usize| -> Value {
         let id = if noise(list, rank) < 500 { rank } else { 1_000 * (list + 1) + rank };
-        let topic = if query % 5 == 0 && noise(id, 3) < 50 { 0 } else { id };
+        let topic = if query.is_multiple_of(5) && noise(id, 3) < 50 { 0 } else { id };
         let text: Vec<String> = (0..60)
             .map(|word| {
                 format!("word{}", (topic * 7_919 + word * word * 104_729 + topic * word * 31) % 5_003)
@@ -44,7 +44,11 @@ fn main() {
     for at in 0..queries {
         let query = format!("q{at}");
         for rank in 0..5 {
-            builder.judge(&query, &format!("document-{}", (at * 17 + rank * 11) % 60), 1 + (rank % 2) as i64);
+            builder.judge(
+                &query,
+                &format!("document-{}", (at * 17 + rank * 11) % 60),
+                if rank == 0 { 2 } else { 1 },
+            );
         }
         recordings.push(Recording { query, replay: search(at) });
     }

@@ -15,10 +15,12 @@ use mainstem_core::Error;
 use mainstem_core::time::Moment;
 use mainstem_eval::format::Lines;
 use mainstem_eval::tune::clicks::{Clicks, ETA};
+use mainstem_eval::tune::learn::{Learned, learn};
 use mainstem_eval::tune::{
     Contents, Guard, Options, Outcome, Recording, Setting, SpaceFile, Task, shared_pipeline, space, tune,
 };
 use mainstem_eval::{Measure, Qrels};
+use serde::Serialize;
 
 use crate::failure::{Failure, Problem};
 use crate::output;
@@ -103,9 +105,22 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "FILE")]
     report: Option<String>,
 
+    /// Also train a ranker on what the settings give, and write it to this JSON file if it is better still
+    #[arg(long, value_name = "FILE")]
+    learn: Option<String>,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// The outcome with what was learned, as JSON.
+#[derive(Serialize)]
+struct Full<'a> {
+    #[serde(flatten)]
+    outcome: &'a Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    learned: Option<&'a Learned>,
 }
 
 /// How much is tried, and how.
@@ -188,11 +203,27 @@ pub(crate) fn run(args: &TuneArgs, store: &Path) -> Result<ExitCode, Failure> {
     let bar = progress::Bar::new(args.json, (args.effort.budget as u64) * recordings.len() as u64);
     let outcome = tune(&task, &|done| bar.show(done)).map_err(Problem::from);
     bar.clear();
-    Ok(finish(args, &outcome?)?)
+    let outcome = outcome?;
+    let learned = args.learn.as_ref().map(|_| learn_over(&task, &outcome)).transpose()?;
+    Ok(finish(args, &outcome, learned.as_ref())?)
 }
 
-fn finish(args: &TuneArgs, outcome: &Outcome) -> Result<ExitCode, Problem> {
+/// Trains a ranker over the settings to use from now on.
+fn learn_over(task: &Task<'_>, outcome: &Outcome) -> Result<Learned, Problem> {
+    let settings = Setting::from_json(outcome.settings.clone())?;
+    Ok(learn(task, &settings)?)
+}
+
+fn finish(args: &TuneArgs, outcome: &Outcome, learned: Option<&Learned>) -> Result<ExitCode, Problem> {
     page::notes(outcome);
+    if let (Some(path), Some(learned)) = (&args.learn, learned) {
+        if learned.better {
+            output::write(Some(path), &(serde_json::to_string(&learned.model)? + "\n"))?;
+            output::note(&format!("wrote the model to `{path}`"));
+        } else {
+            output::note(&format!("the model is no better than the settings, so `{path}` is not written"));
+        }
+    }
     if let (Some(path), true) = (&args.output, outcome.better) {
         output::write(Some(path), &config::written(outcome))?;
         output::note(&format!("wrote the settings to `{path}`"));
@@ -203,9 +234,17 @@ fn finish(args: &TuneArgs, outcome: &Outcome) -> Result<ExitCode, Problem> {
         output::write(Some(path), &report::html(outcome))?;
         output::note(&format!("wrote the report to `{path}`"));
     }
-    let text = if args.json { serde_json::to_string(outcome)? + "\n" } else { page::text(outcome) };
+    let text = if args.json {
+        serde_json::to_string(&Full { outcome, learned })? + "\n"
+    } else {
+        page::text(outcome) + &learned.map(page::learned).unwrap_or_default()
+    };
     output::write(None, &text)?;
-    Ok(if outcome.better { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if outcome.better || learned.is_some_and(|learned| learned.better) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }
 
 fn shared(recordings: &[Recording]) -> Result<Setting, Problem> {

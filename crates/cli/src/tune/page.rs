@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
+use mainstem_eval::tune::learn::Learned;
 use mainstem_eval::tune::{Ceiling, Curve, Finalist, Outcome, Part, Strategy};
 
 use crate::output::note;
@@ -42,6 +43,22 @@ pub(super) fn text(outcome: &Outcome) -> String {
     out.push_str(&ceiling(&outcome.ceiling, outcome));
     heading(&mut out, "How much each setting matters");
     out.push_str(&curves(&outcome.sensitivity));
+    out
+}
+
+/// What a learned ranker adds.
+pub(super) fn learned(learned: &Learned) -> String {
+    let mut out = String::new();
+    heading(&mut out, "A learned ranker over these settings");
+    let verdict = if learned.better { "It is better still." } else { "It is not taken." };
+    let interval = learned
+        .interval
+        .map_or(String::new(), |[low, high]| format!(", 95 % interval {low:+.4} to {high:+.4}"));
+    let _ = writeln!(
+        out,
+        "{STRONG}{verdict}{STRONG:#} {:.4} on queries that it was not trained on, the settings alone {:.4}: {:+.4}{interval}, p = {:.4}.",
+        learned.out_of_fold, learned.settings, learned.gain, learned.p
+    );
     out
 }
 

@@ -251,6 +251,9 @@ fn cost(search: &Search, pipeline: &Pipeline, answer: &Answer) -> f64 {
     fused + RERANK_COST * reranked as f64
 }
 
+/// A place: its score, its rank and its list.
+type Placed = (f64, usize, usize);
+
 /// How much of each list is used.
 fn lengths(candidates: &Candidates<String>, compiled: &Compiled, full: &[usize]) -> Vec<usize> {
     let Some(most) = compiled.candidates else { return full.to_vec() };
@@ -258,7 +261,7 @@ fn lengths(candidates: &Candidates<String>, compiled: &Compiled, full: &[usize])
         return full.iter().map(|length| most.min(*length)).collect();
     }
     let mut lengths = vec![0; full.len()];
-    let mut channels: FxHashMap<(u32, &str), Vec<(f64, usize, usize)>> = FxHashMap::default();
+    let mut channels: FxHashMap<(u32, &str), Vec<Placed>> = FxHashMap::default();
     for (at, list) in candidates.lists().iter().enumerate() {
         let places = channels.entry((list.leg().variant, list.leg().channel())).or_default();
         let sign = if list.leg().direction == Direction::Distance { -1.0 } else { 1.0 };
@@ -271,6 +274,12 @@ fn lengths(candidates: &Candidates<String>, compiled: &Compiled, full: &[usize])
         places.iter().take(most).for_each(|(_, _, list)| lengths[*list] += 1);
     }
     lengths
+}
+
+/// The search as some settings cut it.
+pub(super) fn shortened(search: &Search, compiled: &Compiled) -> Search {
+    let full: Vec<usize> = search.candidates.lists().iter().map(RankedList::len).collect();
+    cut(search, &lengths(&search.candidates, compiled, &full))
 }
 
 /// The same search with shorter lists.

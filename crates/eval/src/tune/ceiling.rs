@@ -126,8 +126,7 @@ impl View<'_> {
     }
 
     fn value(&self, grades: &[Option<i64>]) -> f64 {
-        let graded =
-            crate::measure::Graded { grades: grades.to_vec(), ideal: self.query.graded.ideal.clone() };
-        self.measure.score(&graded, &[], 1, &Sources::default())
+        let list = crate::measure::Graded { grades: grades.to_vec(), ideal: self.query.graded.ideal.clone() };
+        self.measure.score(&list, &[], 1, &Sources::default())
     }
 }

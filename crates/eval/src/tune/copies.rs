@@ -27,7 +27,9 @@ impl Numbered {
             own.sort_unstable();
             own.dedup();
             frequency.resize(numbers.len(), 0);
-            own.iter().for_each(|word| frequency[*word as usize] += 1);
+            for word in &own {
+                frequency[*word as usize] += 1;
+            }
             words.push(own);
         }
         // Renumbered by rarity, so that a sorted list of words is also a list from rare to common.
@@ -36,7 +38,9 @@ impl Numbered {
         let mut place = vec![0; by_rarity.len()];
         (0..).zip(&by_rarity).for_each(|(at, word)| place[*word as usize] = at);
         for own in &mut words {
-            own.iter_mut().for_each(|word| *word = place[*word as usize]);
+            for word in own.iter_mut() {
+                *word = place[*word as usize];
+            }
             own.sort_unstable();
         }
         Self { words, texts }

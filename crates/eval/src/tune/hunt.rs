@@ -43,14 +43,14 @@ pub(super) fn common(space: &Space, budget: usize, seed: u64) -> Vec<Point> {
     points.truncate(budget.max(1));
     let wanted = (budget / 2).max(points.len());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut seen: FxHashSet<Point> = points.iter().cloned().collect();
+    let mut known: FxHashSet<Point> = points.iter().cloned().collect();
     // A small space with many equal points could never fill the sample.
     for _ in 0..20 * budget {
         if points.len() >= wanted {
             break;
         }
         let point = sample(space, &mut random);
-        if seen.insert(point.clone()) {
+        if known.insert(point.clone()) {
             points.push(point);
         }
     }

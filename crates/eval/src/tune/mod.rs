@@ -23,6 +23,7 @@ mod copies;
 mod flips;
 mod folds;
 mod hunt;
+pub mod learn;
 mod outcome;
 mod prepare;
 mod sensitivity;
@@ -30,7 +31,7 @@ pub mod setting;
 pub mod space;
 mod verdict;
 
-use mainstem_core::{Error, PipelineSpec, Replay};
+use mainstem_core::{Error, Item, PipelineSpec, Replay, Search};
 
 use crate::measure::Kind;
 use crate::{JudgedQuery, Measure, Qrels};
@@ -168,7 +169,7 @@ pub fn tune(task: &Task<'_>, progress: Progress<'_>) -> Result<Outcome, Error> {
     let finalists = evidence.finalists();
     let detectable = evidence.detectable(&finalists);
     let draft = outcome::Draft { task, used, finalists, detectable, home: found.home };
-    draft.finish(board)
+    Ok(draft.finish(board))
 }
 
 /// What the search for points gave.
@@ -201,7 +202,36 @@ fn find(board: &mut Board<'_>, options: &Options) -> Result<Found, Error> {
     let without = |fold: usize| all.iter().copied().filter(|&at| folds[at] != fold).collect::<Vec<_>>();
     let pools =
         (0..options.folds).map(|fold| hunt::climb(board, &common, &without(fold), allowance)).collect();
-    Ok(Found { home, pool, pools, folds })
+    Ok(Found { home, folds, pool, pools })
+}
+
+impl<'a> Task<'a> {
+    /// The recordings that have a judgement and something to find, in the order of the judgements.
+    fn judged(&self) -> Vec<(&'a Recording, &'a JudgedQuery)> {
+        let judged = self.qrels.queries().iter().filter(|judged| !judged.ideal().is_empty());
+        let recorded = |judged: &&'a JudgedQuery| {
+            Some((self.recordings.iter().find(|recording| recording.query == judged.id)?, *judged))
+        };
+        judged.filter_map(|judged| recorded(&judged)).collect()
+    }
+
+    /// The grade of an item: that of its document, under the name that the judgements have for it.
+    fn grade(&self, judged: &JudgedQuery, id: &str, item: &Item) -> Option<i64> {
+        judged.relevance(prepare::plain(item.document.as_deref().unwrap_or(id), self.judged_source))
+    }
+
+    /// The searches of the judged recordings, with the weights and the cut of some settings.
+    fn weighed(&self, settings: &Setting) -> Result<Vec<Search>, Error> {
+        let compiled = settings.compile()?;
+        let one = |(recording, _): (&Recording, &JudgedQuery)| {
+            let mut search = board::shortened(&recording.replay.search, &compiled);
+            for leg in prepare::legs(&search) {
+                search.candidates.set_weight(&leg.name, leg.under(&compiled.weights))?;
+            }
+            Ok(search)
+        };
+        self.judged().into_iter().map(one).collect()
+    }
 }
 
 impl Task<'_> {

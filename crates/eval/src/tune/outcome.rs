@@ -1,6 +1,5 @@
 //! What tuning gave.
 
-use mainstem_core::Error;
 use serde::Serialize;
 
 use super::Task;
@@ -87,7 +86,7 @@ impl Draft<'_> {
         better.max_by(|a, b| a.gain.total_cmp(&b.gain))
     }
 
-    pub(super) fn finish(self, mut board: Board<'_>) -> Result<Outcome, Error> {
+    pub(super) fn finish(self, mut board: Board<'_>) -> Outcome {
         let winner = self.winner();
         let row = winner.map_or(self.home, |finalist| finalist.row);
         let values = &board.rows[self.home].values[0];
@@ -100,7 +99,7 @@ impl Draft<'_> {
         let sensitivity = sensitivity::curves(&mut board, row);
         let settings: Setting = board.rows[row].setting.clone();
         let options = &self.task.options;
-        Ok(Outcome {
+        Outcome {
             better: winner.is_some(),
             reason: self.reason(winner),
             measure: self.task.measure.name().to_owned(),
@@ -120,7 +119,7 @@ impl Draft<'_> {
             used: self.used,
             finalists: self.finalists,
             detectable: self.detectable,
-        })
+        }
     }
 
     fn reason(&self, winner: Option<&Finalist>) -> String {

@@ -128,16 +128,25 @@ impl Prepared {
         let parts = parts(&search.items);
         let copies = strip(&mut search.items, looks);
         search.notes.clear();
-        let lists = search.candidates.lists();
-        let legs = lists.iter().map(|list| LegWeight {
-            name: list.leg().name.clone(),
-            source: list.leg().source.clone(),
-            channel: list.leg().channel().to_owned(),
-            weight: list.leg().weight,
-        });
         let graded = Graded { grades: Vec::new(), ideal: judged.ideal() };
-        Self { id: judged.id.clone(), legs: legs.collect(), known, graded, parts, copies, search }
+        Self { id: judged.id.clone(), legs: legs(&search), known, graded, parts, copies, search }
     }
+}
+
+/// The lists of a search with their weights.
+pub(super) fn legs(search: &Search) -> Vec<LegWeight> {
+    let legs = search.candidates.lists().iter().map(|list| LegWeight {
+        name: list.leg().name.clone(),
+        source: list.leg().source.clone(),
+        channel: list.leg().channel().to_owned(),
+        weight: list.leg().weight,
+    });
+    legs.collect()
+}
+
+/// The name of a document as the judgements have it: without the source and the `/` that a store puts before it.
+pub(super) fn plain<'a>(name: &'a str, prefix: Option<&str>) -> &'a str {
+    prefix.and_then(|prefix| name.strip_prefix(prefix)?.strip_prefix('/')).unwrap_or(name)
 }
 
 fn known(
@@ -160,8 +169,7 @@ fn known(
         let name = item.document.as_ref().unwrap_or(id).as_str();
         let count = documents.len() as u32;
         let document = *documents.entry(name).or_insert(count);
-        let plain = prefix.and_then(|prefix| name.strip_prefix(prefix)?.strip_prefix('/'));
-        let grade = judged.relevance(plain.unwrap_or(name));
+        let grade = judged.relevance(plain(name, prefix));
         let one = Known { document, grade, source: holder.get(&slot).copied().unwrap_or(0) };
         known.insert(id.clone(), one);
         known.entry(name.to_owned()).or_insert(one);

@@ -18,7 +18,7 @@ fn on_random_labels_the_settings_stay_in_95_of_100_cases() {
     let space = small_space();
     let kept = (0..100).filter(|&seed| {
         let options = Options { seed, folds: 4, ..Options::default() };
-        !random_labels(1000 + seed, 24).tune(Some(&space), options).better
+        !random_labels(1000 + seed, 20).tune(Some(&space), options).better
     });
     let kept = kept.count();
     assert!(kept >= 95, "kept {kept} times of 100");

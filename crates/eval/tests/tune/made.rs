@@ -73,7 +73,9 @@ impl Made {
         for at in 0..queries {
             let (replay, judged) = one(at);
             let query = format!("q{at}");
-            judged.iter().for_each(|(doc, grade)| assert!(builder.judge(&query, doc, *grade)));
+            for (doc, grade) in &judged {
+                assert!(builder.judge(&query, doc, *grade));
+            }
             recordings.push(Recording { query, replay });
         }
         let base = Setting::new(&shared_pipeline(&recordings).unwrap()).unwrap();

@@ -4,6 +4,7 @@
 mod ceiling;
 mod exact;
 mod honest;
+mod learned;
 mod made;
 mod planted;
 mod same;

@@ -167,8 +167,8 @@ impl AxisFile {
             let changes: Vec<_> =
                 places.iter().map(|(name, value)| (Path::of([name.as_str()]), value.clone())).collect();
             let choice = Choice { label: label(patch), number: None, changes };
-            let mut changed = base.clone();
-            if !choice.apply(&mut changed) || changed != *base {
+            let mut other = base.clone();
+            if !choice.apply(&mut other) || other != *base {
                 choices.push(choice);
             }
         }

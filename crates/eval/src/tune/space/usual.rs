@@ -9,6 +9,7 @@ use super::file::{AxisFile, SpaceFile};
 use crate::tune::setting::{Path, Setting};
 
 /// What recordings contain, as far as it decides what can be tuned on them.
+#[expect(clippy::struct_excessive_bools, reason = "four plain facts, which no reader confuses")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contents {
     /// The sources, by name.
@@ -96,28 +97,28 @@ fn fusion(axes: &mut Vec<AxisFile>, contents: &Contents) {
 }
 
 /// Only ratios of weights matter, so that the first channel keeps its own.
-fn weights(axes: &mut Vec<AxisFile>, contents: &Contents, base: &Setting) {
+fn weights(all: &mut Vec<AxisFile>, contents: &Contents, base: &Setting) {
     let axis = |name: &str, values: &[f64]| AxisFile {
         default: Some(json!(1.0)),
         ..AxisFile::at(Path::of(["weights", name]), values.iter().map(|value| json!(value)))
     };
     if contents.channels.len() > 1 {
         for channel in contents.channels.iter().skip(1).take(4) {
-            axes.push(axis(channel, &[0.0, 0.25, 0.4, 0.6, 0.8, 1.0, 1.25, 1.7, 2.5, 4.0]));
+            all.push(axis(channel, &[0.0, 0.25, 0.4, 0.6, 0.8, 1.0, 1.25, 1.7, 2.5, 4.0]));
         }
-        axes.extend(contents.channels.first().map(|first| axis(first, &[0.0, 1.0])));
+        all.extend(contents.channels.first().map(|first| axis(first, &[0.0, 1.0])));
     }
     let sources = || contents.sources.iter().filter(|source| !contents.channels.contains(*source));
     let fine: &[f64] = &[0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0];
     let values = if contents.sources.len() > 4 { &[0.5, 1.0, 2.0] } else { fine };
     if contents.sources.len() > 1 {
-        axes.extend(sources().take(16).map(|source| axis(source, values)));
+        all.extend(sources().take(16).map(|source| axis(source, values)));
     }
     let named = base.json().get("weights").and_then(Value::as_object).into_iter().flatten();
     for (name, _) in named {
-        let known = axes.iter().any(|axis| axis.path.as_ref().is_some_and(|path| path.ends_with(name)));
+        let known = all.iter().any(|axis| axis.path.as_ref().is_some_and(|path| path.ends_with(name)));
         if !known {
-            axes.push(axis(name, fine));
+            all.push(axis(name, fine));
         }
     }
 }
@@ -169,7 +170,7 @@ fn recency(axes: &mut Vec<AxisFile>, contents: &Contents, base: &Setting) {
 }
 
 /// Stages that are on. Turning one on that nobody asked for changes what an answer is, not how good it is.
-fn stages(axes: &mut Vec<AxisFile>, contents: &Contents, base: &Setting) {
+fn stages(all: &mut Vec<AxisFile>, contents: &Contents, base: &Setting) {
     let on = |parts: &[&str]| base.get(&Path::of(["pipeline"].iter().chain(parts).copied())).cloned();
     let numbers = |path: &str, values: &[f64], off: &str| AxisFile {
         off: Some(off.to_owned()),
@@ -178,23 +179,23 @@ fn stages(axes: &mut Vec<AxisFile>, contents: &Contents, base: &Setting) {
     for scope in ["within", "across"] {
         if on(&["dedup", scope]).is_some() {
             let path = format!("pipeline.dedup.{scope}");
-            axes.push(numbers(&path, &[0.7, 0.8, 0.85, 0.9, 0.95], &path));
+            all.push(numbers(&path, &[0.7, 0.8, 0.85, 0.9, 0.95], &path));
         }
     }
     if on(&["diversify"]).is_some() {
         let axis = numbers("pipeline.diversify.lambda", &[0.5, 0.7, 0.8, 0.9, 0.95], "pipeline.diversify");
-        axes.push(AxisFile { default: Some(json!(0.7)), ..axis });
+        all.push(AxisFile { default: Some(json!(0.7)), ..axis });
     }
     if let Some(least) = on(&["min_score"]).as_ref().and_then(Value::as_f64).filter(|least| *least != 0.0) {
         let path = "pipeline.min_score";
-        axes.push(numbers(path, &[0.5, 0.8, 1.25].map(|factor| factor * least), path));
+        all.push(numbers(path, &[0.5, 0.8, 1.25].map(|factor| factor * least), path));
     }
     if contents.reranked && on(&["rerank"]).is_some() {
         let axis = numbers("pipeline.rerank.blend", &[0.1, 0.3, 0.5, 0.7, 0.9, 1.0], "pipeline.rerank");
-        axes.push(AxisFile { default: Some(json!(0.7)), ..axis });
+        all.push(AxisFile { default: Some(json!(0.7)), ..axis });
     }
     if on(&["aggregate"]).is_some() {
-        axes.push(AxisFile::at("pipeline.aggregate", ["max", "mean", "first"].map(Value::from)));
+        all.push(AxisFile::at("pipeline.aggregate", ["max", "mean", "first"].map(Value::from)));
     }
 }
 
