@@ -200,7 +200,7 @@ pub(crate) fn run(args: &TuneArgs, store: &Path) -> Result<ExitCode, Failure> {
         guards,
         options,
     };
-    let bar = progress::Bar::new(args.json, (args.effort.budget as u64) * recordings.len() as u64);
+    let bar = progress::Bar::new(args.json, u64::from(args.effort.budget) * recordings.len() as u64);
     let outcome = tune(&task, &|done| bar.show(done)).map_err(Problem::from);
     bar.clear();
     let outcome = outcome?;
