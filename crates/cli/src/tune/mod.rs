@@ -182,7 +182,11 @@ pub(crate) fn run(args: &TuneArgs, store: &Path) -> Result<ExitCode, Failure> {
     let (recordings, recorded) = args.recordings(store, qrels.as_ref())?;
     let base = given.map_or_else(|| recorded.map_or_else(|| shared(&recordings), Ok), Ok)?;
     if args.show_space {
-        let usual = || space::usual(&Contents::of(recordings.iter().map(|one| &one.replay)), &base);
+        let contents = Contents {
+            one_source_judged: args.judged_source.is_some(),
+            ..Contents::of(recordings.iter().map(|one| &one.replay))
+        };
+        let usual = || space::usual(&contents, &base);
         output::write(None, &config::space(&written.unwrap_or_else(usual))?)?;
         return Ok(ExitCode::SUCCESS);
     }

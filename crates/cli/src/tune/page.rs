@@ -56,8 +56,11 @@ pub(super) fn learned(learned: &Learned) -> String {
         .map_or(String::new(), |[low, high]| format!(", 95 % interval {low:+.4} to {high:+.4}"));
     let _ = writeln!(
         out,
-        "{STRONG}{verdict}{STRONG:#} {:.4} on queries that it was not trained on, the settings alone {:.4}: {:+.4}{interval}, p = {:.4}.",
-        learned.out_of_fold, learned.settings, learned.gain, learned.p
+        "{STRONG}{verdict}{STRONG:#} {:.4} on queries that it was not trained on, the settings alone {:.4}: {:+.4}{interval}, p {}.",
+        learned.out_of_fold,
+        learned.settings,
+        learned.gain,
+        if learned.p < 0.0001 { "< 0.0001".to_owned() } else { format!("= {:.4}", learned.p) }
     );
     out
 }
@@ -124,6 +127,9 @@ fn limits(outcome: &Outcome) -> String {
                 finalist.rule, guard.name, guard.before, guard.after, guard.limit
             );
         }
+    }
+    if !out.is_empty() {
+        out.push_str("A guard that asks too much can be given a margin: `--guard NAME=MARGIN`.\n");
     }
     let how = match outcome.strategy {
         Strategy::Exhaustive => "all settings of the space".to_owned(),

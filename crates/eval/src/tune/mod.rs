@@ -145,7 +145,7 @@ fn no_recordings() -> Error {
 /// # Errors
 /// When there are too few judged queries, a setting or the space is wrong, or the present settings do not run.
 pub fn tune(task: &Task<'_>, progress: Progress<'_>) -> Result<Outcome, Error> {
-    let contents = Contents::of(task.recordings.iter().map(|recording| &recording.replay));
+    let contents = task.contents();
     let file = task.space.cloned().unwrap_or_else(|| space::usual(&contents, task.base));
     let space = Space::new(&file, task.base)?;
     let sources: Vec<String> = contents.sources.iter().cloned().collect();
@@ -206,6 +206,12 @@ fn find(board: &mut Board<'_>, options: &Options) -> Result<Found, Error> {
 }
 
 impl<'a> Task<'a> {
+    /// What there is to tune on.
+    fn contents(&self) -> Contents {
+        let contents = Contents::of(self.recordings.iter().map(|recording| &recording.replay));
+        Contents { one_source_judged: self.judged_source.is_some(), ..contents }
+    }
+
     /// The recordings that have a judgement and something to find, in the order of the judgements.
     fn judged(&self) -> Vec<(&'a Recording, &'a JudgedQuery)> {
         let judged = self.qrels.queries().iter().filter(|judged| !judged.ideal().is_empty());

@@ -53,8 +53,8 @@ fn random_judgements_teach_nothing() {
     let taken = (0..20).filter(|&seed| {
         let mut random = Random(seed);
         let made = Made::new(50, |_| {
-            let relevant = random.order(20).into_iter().take(3).map(|doc| (format!("d{doc}"), 1)).collect();
-            (search(&random.order(20), &random.order(20)), relevant)
+            let relevant = random.order(12).into_iter().take(3).map(|doc| (format!("d{doc}"), 1)).collect();
+            (search(&random.order(12), &random.order(12)), relevant)
         });
         learn(&task(&made, &base), &base).unwrap().better
     });

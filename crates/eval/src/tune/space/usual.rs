@@ -9,7 +9,7 @@ use super::file::{AxisFile, SpaceFile};
 use crate::tune::setting::{Path, Setting};
 
 /// What recordings contain, as far as it decides what can be tuned on them.
-#[expect(clippy::struct_excessive_bools, reason = "four plain facts, which no reader confuses")]
+#[expect(clippy::struct_excessive_bools, reason = "plain facts, which no reader confuses")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contents {
     /// The sources, by name.
@@ -28,6 +28,8 @@ pub struct Contents {
     pub timed: bool,
     /// Whether some search has the scores of a reranker.
     pub reranked: bool,
+    /// Whether the judgements are about one source only. Its weight could then only be praised, whatever it does to the others.
+    pub one_source_judged: bool,
 }
 
 impl Contents {
@@ -111,7 +113,7 @@ fn weights(all: &mut Vec<AxisFile>, contents: &Contents, base: &Setting) {
     let sources = || contents.sources.iter().filter(|source| !contents.channels.contains(*source));
     let fine: &[f64] = &[0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0];
     let values = if contents.sources.len() > 4 { &[0.5, 1.0, 2.0] } else { fine };
-    if contents.sources.len() > 1 {
+    if contents.sources.len() > 1 && !contents.one_source_judged {
         all.extend(sources().take(16).map(|source| axis(source, values)));
     }
     let named = base.json().get("weights").and_then(Value::as_object).into_iter().flatten();
@@ -247,6 +249,19 @@ mod tests {
             "pipeline.recency.*",
         ];
         assert_eq!(axes(&two), expected);
+    }
+
+    #[test]
+    fn sources_are_not_weighed_where_only_one_is_judged() {
+        let contents = Contents {
+            sources: ["a", "b"].map(str::to_owned).into(),
+            one_source_judged: true,
+            ..Contents::default()
+        };
+        let base = Setting::from_json(json!({"pipeline": {}})).unwrap();
+        assert_eq!(usual(&contents, &base).axis, []);
+        let both = Contents { one_source_judged: false, ..contents };
+        assert_eq!(usual(&both, &base).axis.len(), 2);
     }
 
     #[test]
