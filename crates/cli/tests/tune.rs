@@ -153,6 +153,47 @@ fn clicks_judge_where_there_are_enough() {
 }
 
 #[test]
+fn the_store_is_searched_once_and_recorded() {
+    let folder = Folder::new("tune-live");
+    std::fs::create_dir_all(folder.0.join("set/qrels")).unwrap();
+    let names = [
+        "heron", "otter", "plover", "newt", "grebe", "vole", "teal", "smelt", "adder", "shrew", "crane",
+        "stoat",
+    ];
+    let (mut corpus, mut queries, mut qrels) =
+        (String::new(), String::new(), String::from("query-id\tcorpus-id\tscore\n"));
+    for (at, name) in names.iter().enumerate() {
+        let other = names[(at + 1) % names.len()];
+        let text = format!("the {name} lives by the river and fears the {other}");
+        writeln!(corpus, "{}", json!({"_id": format!("d{at}"), "title": name, "text": text})).unwrap();
+        writeln!(
+            queries,
+            "{}",
+            json!({"_id": format!("q{at}"), "text": format!("where does the {name} live")})
+        )
+        .unwrap();
+        writeln!(qrels, "q{at}\td{at}\t1").unwrap();
+    }
+    folder
+        .file("set/corpus.jsonl", corpus)
+        .file("set/queries.jsonl", queries)
+        .file("set/qrels/test.tsv", qrels);
+    folder.stdout("--store s ingest set --source animals --kind beir");
+    let judged = "--qrels set/qrels/test.tsv --judged-source animals --budget 40 --json";
+    let live = folder.run(&format!("--store s tune --queries set/queries.jsonl --record r.jsonl {judged}"));
+    assert_eq!(live.status.code(), Some(1), "{}", stderr(&live));
+    assert!(stderr(&live).contains("recorded 12 searches in `r.jsonl`"), "{}", stderr(&live));
+    let again = folder.run(&format!("tune r.jsonl {judged}"));
+    let [live, again]: [Value; 2] =
+        [live, again].map(|output| serde_json::from_str(&stdout(&output)).unwrap());
+    assert!(live["before"].as_f64().unwrap() > 0.5, "{live}");
+    assert_eq!(live["before"], again["before"]);
+    assert_eq!(live["used"]["queries"], 12);
+    let absent = folder.run("--store nowhere tune --queries set/queries.jsonl --qrels set/qrels/test.tsv");
+    assert_eq!(absent.status.code(), Some(2));
+}
+
+#[test]
 fn a_model_is_written_only_if_it_is_better() {
     let folder = folder("learn", 60);
     let output =

@@ -82,8 +82,13 @@ impl Setting {
         if let Some(name) = map.keys().find(|name| !known.contains(&name.as_str())) {
             return Err(Error::unknown("setting", name, known));
         }
-        let setting = Self(value);
+        let mut setting = Self(value);
         setting.compile()?;
+        // Written out, so that what a pipeline has by default (such as its fusion) can be seen and compared.
+        let pipeline = Self::new(&setting.pipeline()?)?.0["pipeline"].take();
+        if let Value::Object(map) = &mut setting.0 {
+            map.insert("pipeline".to_owned(), pipeline);
+        }
         Ok(setting)
     }
 
@@ -268,6 +273,12 @@ mod tests {
         let one = Setting(json!({"pipeline": {"fuse": {"method": "rrf"}}})).compile().unwrap();
         let other = Setting(json!({"pipeline": {}})).compile().unwrap();
         assert_eq!(one.canonical, other.canonical);
+    }
+
+    #[test]
+    fn what_is_read_shows_its_fusion() {
+        let read = Setting::from_json(json!({"pipeline": {"limit": 3}, "candidates": 9})).unwrap();
+        assert_eq!(read.0, json!({"pipeline": {"fuse": {"method": "rrf"}, "limit": 3}, "candidates": 9}));
     }
 
     #[test]
