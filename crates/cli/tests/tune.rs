@@ -153,6 +153,32 @@ fn clicks_judge_where_there_are_enough() {
 }
 
 #[test]
+fn runs_are_lists_too() {
+    let folder = folder("runs", 20);
+    let (mut good, mut bad) = (String::new(), String::new());
+    for query in 0..20 {
+        for at in 0..20 {
+            writeln!(good, "q{query} Q0 d{} {} {} t", (at * 3 + query * 7) % 20, at + 1, 20 - at).unwrap();
+            writeln!(bad, "q{query} Q0 d{} {} {} t", (at * 9 + query * 7) % 20, at + 1, 20 - at).unwrap();
+        }
+    }
+    folder.file("good.run", good).file("bad.run", bad);
+    let output = folder.run("tune bad.run good.run --qrels qrels.txt --budget 60 --json");
+    let outcome: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let lists: Vec<_> = outcome["ceiling"]["lists"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(lists, ["bad", "good"]);
+    assert_eq!(outcome["used"]["queries"], 20);
+    let mixed = folder.run("tune bad.run searches.jsonl --qrels qrels.txt");
+    assert_eq!(mixed.status.code(), Some(2));
+    assert!(stderr(&mixed).contains("expected one kind"), "{}", stderr(&mixed));
+}
+
+#[test]
 fn the_store_is_searched_once_and_recorded() {
     let folder = Folder::new("tune-live");
     std::fs::create_dir_all(folder.0.join("set/qrels")).unwrap();

@@ -30,13 +30,15 @@ const HELP: &str = "\
 Examples:
   mainstem tune searches.jsonl --qrels qrels.tsv
   mainstem tune searches/ --qrels qrels.tsv -o tuned.toml --report tuned.html
+  mainstem tune bm25.run dense.run --qrels qrels.tsv
   mainstem tune --queries queries.jsonl --qrels qrels.tsv --judged-source wiki --record searches.jsonl
   mainstem tune searches.jsonl --clicks clicks.jsonl --guard R@100 --guard MRR=0.02
   mainstem tune searches.jsonl --qrels qrels.tsv --show-space > space.toml
 
 Input:
   Recorded searches: JSON Lines, each line what `mainstem fuse --record` writes and a `query_id`; or
-  folders of such files, named after their queries. Or --queries, which searches the store once.
+  folders of such files, named after their queries; or TREC runs, one file a list. Or --queries, which
+  searches the store once.
   Judgements (--qrels), TREC or BEIR, or clicks (--clicks):
   {\"query_id\": \"1\", \"shown\": [\"a\", \"b\"], \"clicked\": [\"b\"], \"at\": \"2026-01-31T09:00:00Z\"}
 
@@ -51,7 +53,7 @@ Exit codes: 0 better settings found, 1 present settings kept, 2 error";
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
 pub(crate) struct TuneArgs {
-    /// Recorded searches: JSON Lines, or folders of JSON files
+    /// Recorded searches: JSON Lines, folders of JSON files, or TREC runs
     #[arg(value_name = "RECORDINGS", required_unless_present = "queries")]
     recordings: Vec<String>,
 

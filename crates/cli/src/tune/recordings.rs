@@ -1,4 +1,4 @@
-//! Recorded searches: JSON Lines, folders of JSON files, single files.
+//! Recorded searches: JSON Lines, folders of JSON files, single files; or TREC runs, one file a list.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Read as _, Write as _};
@@ -12,6 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::failure::Problem;
+use crate::fuse::input::{self, Input};
 
 /// A recording is held in memory, so it has a limit.
 const MOST_BYTES: u64 = 64 << 20;
@@ -19,7 +20,11 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Reads all recordings, in the order given.
 pub(super) fn read(paths: &[String]) -> Result<Vec<Recording>, Problem> {
     let mut recordings = Vec::new();
-    for path in paths {
+    let (runs, paths): (Vec<String>, Vec<String>) = paths.iter().cloned().partition(|path| is_run(path));
+    if !runs.is_empty() {
+        read_runs(&runs, &paths, &mut recordings)?;
+    }
+    for path in &paths {
         if Path::new(path).is_dir() {
             for file in json_files(path)? {
                 recordings.push(read_file(&file)?);
@@ -37,6 +42,29 @@ pub(super) fn read(paths: &[String]) -> Result<Vec<Recording>, Problem> {
         }
     }
     Ok(recordings)
+}
+
+/// Whether a file holds something other than JSON. One that cannot be read is not a run, and the error says so later.
+fn is_run(path: &str) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(256).read_to_end(&mut start));
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
+    read.is_ok() && start.first().is_some_and(|byte| !b"{[".contains(byte))
+}
+
+/// The lists of several runs, query by query, fused by default.
+fn read_runs(runs: &[String], others: &[String], recordings: &mut Vec<Recording>) -> Result<(), Problem> {
+    if let Some(other) = others.first() {
+        return Err(Problem::conflict(
+            format!("`{other}` is JSON and `{}` is a TREC run, expected one kind", runs[0]),
+            "give recordings alone, or runs alone",
+        ));
+    }
+    if let Input::Runs(queries) = input::read(runs)? {
+        let all = queries.chosen(&[])?;
+        recordings.extend(all.into_iter().map(|(query, replay)| Recording { query, replay }));
+    }
+    Ok(())
 }
 
 fn unreadable(file: &str, source: std::io::Error) -> Problem {
