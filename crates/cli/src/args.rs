@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Fuse(Box<crate::fuse::FuseArgs>),
     /// Measure ranked lists, or the store's answers, against relevance judgements, and compare them
     Eval(Box<crate::eval::EvalArgs>),
+    /// Find better settings on judged queries or clicks, and say honestly if there are none
+    Tune(Box<crate::tune::TuneArgs>),
     /// Preview what a recency rule does at each age
     Recency(crate::recency::RecencyArgs),
     /// Get the embedding model, or list those that are here

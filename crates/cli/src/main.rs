@@ -15,6 +15,7 @@ mod recency;
 mod search;
 mod store;
 mod table;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -41,6 +42,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Search(args) => search::run(args, store),
         Command::Fuse(args) => fuse::run(args),
         Command::Eval(args) => eval::run(args, store),
+        Command::Tune(args) => tune::run(args, store),
         Command::Recency(args) => recency::run(args),
         Command::Model(args) => model::run(args),
         Command::Reindex(args) => store::reindex(args, store),

@@ -45,6 +45,7 @@ pub mod plot;
 mod qrels;
 mod run;
 mod sources;
+pub mod tune;
 
 pub use compare::{Comparison, compare};
 pub use error::EvalError;

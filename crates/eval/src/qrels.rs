@@ -20,7 +20,7 @@ pub struct Qrels {
 }
 
 /// One query and its judged documents.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct JudgedQuery {
     /// The query's id.
     pub id: String,

@@ -118,7 +118,8 @@ fn alone(
 ) -> Result<Vec<(String, f64)>, Failure> {
     let questions = Questions { queries: recipe.queries()?, ..Questions::default() };
     let qrels = samples::qrels([recipe])?;
-    let judged = Judged { engine, questions: &questions, qrels: &qrels, measures, rel: 1 };
+    let judged =
+        Judged { engine, configured: engine, questions: &questions, qrels: &qrels, measures, rel: 1 };
     let kinds: Vec<_> = recipe.source_names().into_iter().map(Kind::Source).collect();
     let answers = judged.ask(&kinds, &Map::new(), progress)?;
     let table = judged.table(kinds, &answers)?;
@@ -139,7 +140,8 @@ fn together(
         questions.queries.extend(recipe.queries()?);
     }
     let qrels = samples::qrels(&RECIPES)?;
-    let judged = Judged { engine, questions: &questions, qrels: &qrels, measures, rel: 1 };
+    let judged =
+        Judged { engine, configured: engine, questions: &questions, qrels: &qrels, measures, rel: 1 };
     let channels = [Channel::Lexical, Channel::Dense].map(Kind::Channel);
     let mut kinds: Vec<_> = channels.into_iter().filter(|_| meaning).collect();
     kinds.extend([Kind::Rank, Kind::Default, Kind::Own(OWN.to_owned())]);

@@ -49,11 +49,12 @@ impl LiveArgs {
     /// Searches every judged query.
     pub(super) fn search(&self, store: &Path, qrels: &Qrels) -> Result<(Run, Sources), Failure> {
         let questions = self.ask.questions(qrels)?;
-        let mut pipeline = self.ask.settings(store)?.pipeline;
+        let config = self.ask.settings(store)?;
+        let mut pipeline = config.pipeline.clone();
         pipeline.extend(settings::ranking(self.across.as_deref(), self.method.as_deref()));
         let channels = settings::channels(&self.channels);
         let dense = self.channels.is_empty() || self.channels.iter().any(|channel| channel == "dense");
-        let engine = self.ask.engine(store, dense)?;
+        let engine = config.on(self.ask.engine(store, dense)?)?;
         questions.check(qrels, &engine)?;
         let mut counter = Counter::new(questions.queries.len());
         let way = Way { channels, pipeline, ..Way::default() };

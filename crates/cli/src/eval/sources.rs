@@ -62,9 +62,11 @@ pub(super) fn run(args: &SourcesArgs, store: &Path) -> Result<ExitCode, Failure>
     let questions = args.ask.questions(&qrels)?;
     let config = args.ask.settings(store)?;
     let engine = args.ask.engine(store, true)?;
+    let configured = config.on(engine.clone())?;
     questions.check(&qrels, &engine)?;
     let judged = Judged {
         engine: &engine,
+        configured: &configured,
         questions: &questions,
         qrels: &qrels,
         measures: &measures,

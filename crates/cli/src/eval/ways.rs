@@ -91,6 +91,8 @@ pub(crate) struct Table {
 pub(crate) struct Judged<'a> {
     /// The engine that answers.
     pub(crate) engine: &'a Engine,
+    /// The same with the weights of the configuration, which only the configured way has.
+    pub(crate) configured: &'a Engine,
     /// The questions.
     pub(crate) questions: &'a Questions,
     /// What is relevant.
@@ -109,7 +111,9 @@ impl Judged<'_> {
         settings: &Map<String, Value>,
         progress: &mut dyn FnMut(),
     ) -> Result<Vec<Answers>, Failure> {
-        kinds.iter().map(|kind| self.questions.ask(self.engine, &kind.way(settings), progress)).collect()
+        let engine =
+            |kind: &Kind| if matches!(kind, Kind::Configured(_)) { self.configured } else { self.engine };
+        kinds.iter().map(|kind| self.questions.ask(engine(kind), &kind.way(settings), progress)).collect()
     }
 
     /// Measures the answers, and compares each way with the default.

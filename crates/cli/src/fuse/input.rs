@@ -15,7 +15,7 @@ use crate::failure::Problem;
 const MOST_JSON_BYTES: u64 = 256 << 20;
 
 /// What was read.
-pub(super) enum Input {
+pub(crate) enum Input {
     /// One search.
     Replay { replay: Box<Replay>, file: String },
     /// Lists for many queries.
@@ -23,7 +23,7 @@ pub(super) enum Input {
 }
 
 /// The lists of several runs, by query.
-pub(super) struct Queries {
+pub(crate) struct Queries {
     /// The runs' names, in order.
     names: Vec<String>,
     /// For each run, its documents by query.
@@ -34,7 +34,7 @@ pub(super) struct Queries {
 type ByQuery = IndexMap<String, Vec<(String, f64, i64)>>;
 
 /// Reads the inputs.
-pub(super) fn read(files: &[String]) -> Result<Input, Problem> {
+pub(crate) fn read(files: &[String]) -> Result<Input, Problem> {
     if files.iter().filter(|file| *file == "-").count() > 1 {
         return Err(Problem::one_standard_input());
     }
@@ -120,7 +120,7 @@ fn list_name(file: &str, files: &[String]) -> String {
 
 impl Queries {
     /// The chosen queries (all when none is), each with its lists.
-    pub(super) fn chosen(mut self, chosen: &[String]) -> Result<Vec<(String, Replay)>, Problem> {
+    pub(crate) fn chosen(mut self, chosen: &[String]) -> Result<Vec<(String, Replay)>, Problem> {
         let mut all: Vec<String> =
             self.runs.iter().flat_map(IndexMap::keys).cloned().collect::<IndexSet<_>>().into_iter().collect();
         if let Some(unknown) = chosen.iter().find(|query| !all.contains(query)) {

@@ -1,7 +1,7 @@
 //! `mainstem fuse`: ranked lists in, one explained list out.
 
 pub(crate) mod explain;
-mod input;
+pub(crate) mod input;
 pub(crate) mod render;
 pub(crate) mod settings;
 

@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use mainstem_core::fuse::{FuseSpec, Method};
 use mainstem_core::time::Moment;
-use mainstem_core::{Code, Compat, Error, PipelineSpec, Replay};
+use mainstem_core::{Code, Compat, Error, Leg, PipelineSpec, Replay};
 use serde::Deserialize;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
@@ -61,7 +61,7 @@ pub(super) struct FuseSettings {
     #[arg(long, value_name = "TIME")]
     now: Option<String>,
 
-    /// Take the pipeline from the `[pipeline]` of this TOML file
+    /// Take the pipeline from the `[pipeline]` of this TOML file, and the `[weights]` of lists, sources and channels
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
 }
@@ -71,17 +71,22 @@ fn compat_help() -> String {
     format!("Fuse as another system does, with its constants and default weights: {}", systems.join(", "))
 }
 
-/// A configuration file; only its pipeline matters here.
+/// A configuration file; only its pipeline and its weights matter here.
 #[derive(Deserialize)]
 struct Config {
     pipeline: Option<PipelineSpec>,
+    /// What the weight of each list of this name, source or channel is multiplied with.
+    #[serde(default)]
+    weights: Weights,
 }
 
 impl FuseSettings {
     /// Lays the settings over those of a replay.
     pub(super) fn apply(&self, replay: &mut Replay) -> Result<(), Problem> {
         if let Some(path) = &self.config {
-            replay.pipeline = read_config(path)?;
+            let (pipeline, weights) = read_config(path)?;
+            replay.pipeline = pipeline;
+            weigh(replay, &weights).map_err(|error| Problem::in_file(error, path))?;
         }
         self.apply_fusion(replay)?;
         for setting in &self.weight {
@@ -121,9 +126,10 @@ impl FuseSettings {
     }
 }
 
-fn read_config(path: &str) -> Result<PipelineSpec, Problem> {
+fn read_config(path: &str) -> Result<(PipelineSpec, Weights), Problem> {
     let config: Config = read_toml(path)?;
-    config.pipeline.ok_or_else(|| no_pipeline(path))
+    let pipeline = config.pipeline.ok_or_else(|| no_pipeline(path))?;
+    Ok((pipeline, config.weights))
 }
 
 /// What to say of a configuration without settings.
@@ -145,6 +151,29 @@ pub(crate) fn read_toml<T: DeserializeOwned>(path: &str) -> Result<T, Problem> {
         Err(error) => return Err(Problem::in_file(not_utf8(&bytes, error.valid_up_to()), path)),
     };
     toml::from_str(text).map_err(|error| Problem::in_file(settings_error(&error, text), path))
+}
+
+/// Factors by the name of a list, source or channel.
+type Weights = indexmap::IndexMap<String, f64>;
+
+/// Multiplies the weights of the lists. A name that no list has is a slip.
+fn weigh(replay: &mut Replay, weights: &Weights) -> Result<(), Error> {
+    let legs: Vec<Leg> = replay.search.candidates.lists().iter().map(|list| list.leg().clone()).collect();
+    let meant = |leg: &Leg, name: &str| leg.name == name || leg.source == name || leg.channel() == name;
+    for name in weights.keys() {
+        if !legs.iter().any(|leg| meant(leg, name)) {
+            let known = legs.iter().flat_map(|leg| [leg.name.as_str(), leg.source.as_str(), leg.channel()]);
+            return Err(Error::unknown("list, source or channel", name, known));
+        }
+    }
+    for leg in &legs {
+        let factors = weights.iter().filter(|(name, _)| meant(leg, name)).map(|(_, factor)| factor);
+        replay
+            .search
+            .candidates
+            .set_weight(&leg.name, factors.fold(leg.weight, |weight, factor| weight * factor))?;
+    }
+    Ok(())
 }
 
 fn not_utf8(bytes: &[u8], valid: usize) -> Error {

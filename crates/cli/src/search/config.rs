@@ -1,17 +1,20 @@
 //! `mainstem.toml`: what a search does otherwise than by default.
 //!
 //! The table `[pipeline]` is laid over the default settings: what it does not name stays as it is. A `[pipeline.fuse]` that names its
-//! method takes the place of the default one as a whole.
+//! method takes the place of the default one as a whole. `[weights]` multiplies what channels and sources weigh, and `candidates` says
+//! how many of each list are taken: what `mainstem tune` writes can be read here.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mainstem::query::{PAGE, Settings};
-use mainstem_core::PipelineSpec;
+use indexmap::{IndexMap, IndexSet};
+use mainstem::query::{Engine, PAGE, Request, Settings};
+use mainstem_core::contract::Channel;
+use mainstem_core::{Error, PipelineSpec};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::failure::Problem;
+use crate::failure::{Failure, Problem};
 use crate::fuse::settings::{no_pipeline, read_toml};
 
 /// The name of the file that is read without being asked for.
@@ -36,6 +39,8 @@ pub(crate) struct Config {
     pub(crate) path: Option<String>,
     /// What it changes in the pipeline.
     pub(crate) pipeline: Map<String, Value>,
+    weights: IndexMap<String, f64>,
+    candidates: Option<usize>,
 }
 
 /// The file, checked. Whatever else is in it is a slip.
@@ -43,6 +48,10 @@ pub(crate) struct Config {
 #[serde(deny_unknown_fields)]
 struct Checked {
     pipeline: Option<PipelineSpec>,
+    #[serde(default, rename = "weights")]
+    _weights: IndexMap<String, f64>,
+    #[serde(rename = "candidates")]
+    _candidates: Option<usize>,
 }
 
 /// The same file as it is written.
@@ -50,6 +59,9 @@ struct Checked {
 struct Written {
     #[serde(default)]
     pipeline: Map<String, Value>,
+    #[serde(default)]
+    weights: IndexMap<String, f64>,
+    candidates: Option<usize>,
 }
 
 impl ConfigArgs {
@@ -69,7 +81,13 @@ impl ConfigArgs {
 impl Config {
     /// Reads a file.
     pub(crate) fn open(path: &str) -> Result<Self, Problem> {
-        let Written { pipeline } = read_toml(path)?;
+        let Written { pipeline, weights, candidates } = read_toml(path)?;
+        if let Some((name, weight)) =
+            weights.iter().find(|(_, weight)| !(**weight >= 0.0 && weight.is_finite()))
+        {
+            let error = Error::range(format!("`weights.{name}`"), "a finite number ≥ 0", weight);
+            return Err(Problem::in_file(error, path));
+        }
         let fuse = pipeline.get("fuse");
         if fuse.is_some_and(|fuse| fuse.is_object() && fuse.get("method").is_none()) {
             check_with_default_method(&pipeline, path)?;
@@ -77,7 +95,35 @@ impl Config {
             let checked: Checked = read_toml(path)?;
             checked.pipeline.ok_or_else(|| no_pipeline(path))?;
         }
-        Ok(Self { path: Some(path.to_owned()), pipeline })
+        Ok(Self { path: Some(path.to_owned()), pipeline, weights, candidates })
+    }
+
+    /// The engine under these settings.
+    ///
+    /// # Errors
+    /// When a weight names neither a channel nor a source.
+    pub(crate) fn on(&self, engine: Engine) -> Result<Engine, Failure> {
+        if self.weights.is_empty() && self.candidates.is_none() {
+            return Ok(engine);
+        }
+        let plan = engine.plan(&Request { vector: Some(Vec::new()), ..Request::new("-") })?;
+        let known: IndexSet<&str> = plan.legs.iter().map(|leg| leg.source.as_str()).collect();
+        let mut settings = engine.settings().clone();
+        settings.candidates = self.candidates.unwrap_or(settings.candidates);
+        for (name, factor) in &self.weights {
+            let usual = |channel| settings.channel_weight(channel, &settings.pipeline) * factor;
+            match name.as_str() {
+                "dense" => settings.dense = Some(usual(Channel::Dense)),
+                "lexical" => settings.lexical = Some(usual(Channel::Lexical)),
+                source if known.contains(source) => drop(settings.sources.insert(source.to_owned(), *factor)),
+                other => {
+                    let all = ["dense", "lexical"].into_iter().chain(known.iter().copied());
+                    let error = Error::unknown("channel or source", other, all);
+                    return Err(Problem::in_file(error, self.path.as_deref().unwrap_or_default()).into());
+                }
+            }
+        }
+        Ok(engine.with_settings(settings))
     }
 
     /// How many hits are wanted.

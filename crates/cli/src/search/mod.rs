@@ -73,7 +73,7 @@ pub(crate) struct SearchArgs {
 pub(crate) fn run(args: &SearchArgs, store: &Path) -> Result<ExitCode, Failure> {
     let config = args.config.read(store)?;
     let request = args.request(&config)?;
-    let engine = open::engine(store, open::needs_model(&request))?;
+    let engine = config.on(open::engine(store, open::needs_model(&request))?)?;
     if args.plan {
         let mut plan = engine.plan(&request)?;
         plan.notes.extend(config.note());

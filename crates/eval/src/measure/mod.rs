@@ -106,6 +106,11 @@ impl Graded {
 }
 
 impl Measure {
+    /// The value of a list whose documents are known by their grades alone. Measures of sources have none.
+    pub(crate) fn of_grades(&self, list: &Graded) -> f64 {
+        self.score(&JudgedQuery::default(), list, &[], 1, &Sources::default())
+    }
+
     /// The value for one query.
     ///
     /// `rel` is the threshold for binary measures whose name does not give one. Values below 1 count as 1: a document

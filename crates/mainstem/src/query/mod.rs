@@ -25,7 +25,7 @@ use std::time::Instant;
 
 use mainstem_core::contract::{Channel, Ctx, Embedder, Store, View};
 use mainstem_core::time::Moment;
-use mainstem_core::{Across, Failure};
+use mainstem_core::{Across, Failure, Replay};
 
 use cache::VectorCache;
 use errand::Errand;
@@ -56,6 +56,31 @@ impl Engine {
     /// How the engine answers unless a request says otherwise.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The same engine with other settings.
+    #[must_use]
+    pub fn with_settings(self, settings: Settings) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// What the legs bring for a request, with its settings and its clock, before anything is ranked: one search that can be run
+    /// again under other settings. Each source's lists are as long as if they were fused one by one, and each leg scores what others found.
+    ///
+    /// # Errors
+    /// As [`Self::search`].
+    pub fn record(&self, request: &Request) -> Result<Replay, Failure> {
+        let started = Instant::now();
+        let now = request.now.clone().unwrap_or_else(Moment::now);
+        let view = self.store.view()?;
+        let plan = self.plan_for(view.as_ref(), request)?;
+        let mut tasks = self.tasks(&plan, &view, request, &now, started);
+        for task in &mut tasks {
+            (task.errand.across, task.errand.calibrated) = (Across::Rank, true);
+        }
+        let outcomes = legs::run(tasks, plan.deadline, started, &self.running);
+        let (search, _) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
+        Ok(Replay { pipeline: plan.pipeline, search })
     }
 
     /// Answers a request.
