@@ -78,7 +78,7 @@ pub(super) const STOPS: [Stop; 7] = [
                 next week's.",
         shown: 3,
         meaning: true,
-        first: "notion/n-release-48",
+        first: "slack/s-deploy-48",
     },
     Stop {
         recipe: "docs-team",
