@@ -15,11 +15,12 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::rows;
+use super::rows::{self, Row};
 use super::run::Running;
 use crate::error::Error;
 use crate::fuse::Fused;
 use crate::ledger::Step;
+use crate::leg::Leg;
 
 /// The settings of the stage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,35 +56,41 @@ impl Running<'_> {
     /// Weighs every hit by the best that its source has to offer.
     pub(super) fn prior(&mut self, fused: &Fused) {
         let Some(spec) = self.pipeline.spec.prior.filter(|spec| spec.power > 0.0) else { return };
-        let sources: Vec<Vec<String>> = self.rows.iter().map(|row| self.sources(fused, row.slot)).collect();
-        let mut best: IndexMap<&str, f64> = IndexMap::new();
-        for (row, sources) in self.rows.iter().zip(&sources) {
-            for source in sources {
-                let known = best.entry(source).or_insert(row.score);
-                *known = known.max(row.score);
-            }
+        let mut rows = std::mem::take(&mut self.rows);
+        let ran = {
+            let holders: Vec<Vec<&Leg>> = rows.iter().map(|row| self.holders(fused, row.slot)).collect();
+            weigh(&mut rows, &holders, spec.power)
+        };
+        if ran {
+            rows::sort(&mut rows, &self.candidates);
+            self.status.ran("prior", rows.len(), rows.len());
         }
-        let of = best.values().copied().fold(0.0, f64::max);
-        if best.len() < 2 || of <= 0.0 {
-            return;
-        }
-        for (row, sources) in self.rows.iter_mut().zip(&sources) {
-            let better = |a: &&String, b: &&String| best[a.as_str()].total_cmp(&best[b.as_str()]);
-            let Some(source) = sources.iter().rev().max_by(better) else { continue };
-            let best = best[source.as_str()].max(0.0);
-            let factor = (best / of).powf(spec.power);
-            row.apply(Step::Prior {
-                source: source.clone(),
-                best,
-                of,
-                power: spec.power,
-                factor,
-                score: 0.0,
-            });
-        }
-        rows::sort(&mut self.rows, &self.candidates);
-        self.status.ran("prior", self.rows.len(), self.rows.len());
+        self.rows = rows;
     }
+}
+
+/// Weighs rows by the sources that hold them; whether there was anything to weigh.
+fn weigh(rows: &mut [Row], holders: &[Vec<&Leg>], power: f64) -> bool {
+    let mut best: IndexMap<&str, f64> = IndexMap::new();
+    for (row, legs) in rows.iter().zip(holders) {
+        for leg in legs {
+            let known = best.entry(&leg.source).or_insert(row.score);
+            *known = known.max(row.score);
+        }
+    }
+    let of = best.values().copied().fold(0.0, f64::max);
+    if best.len() < 2 || of <= 0.0 {
+        return false;
+    }
+    for (row, legs) in rows.iter_mut().zip(holders) {
+        let better = |a: &&&Leg, b: &&&Leg| best[a.source.as_str()].total_cmp(&best[b.source.as_str()]);
+        // The first of equals.
+        let Some(leg) = legs.iter().rev().max_by(better) else { continue };
+        let best = best[leg.source.as_str()].max(0.0);
+        let factor = (best / of).powf(power);
+        row.apply(Step::Prior { source: leg.source.clone(), best, of, power, factor, score: 0.0 });
+    }
+    true
 }
 
 #[cfg(test)]
