@@ -99,13 +99,15 @@ impl Engine {
         started: Instant,
     ) -> Vec<Task> {
         let ctx = Ctx { deadline: started.checked_add(plan.deadline.hard), now: now.clone() };
+        let fetched = Arc::default();
         let mut tasks = Vec::new();
         for (variant, text) in (0..).zip(&plan.variants) {
             // The vector that comes with a request is that of the query itself.
             let vector = request.vector.as_deref().filter(|_| variant == 0).map(Arc::from);
             for channel in plan.channels() {
                 let errand = self.errand(plan, view, channel, text, &ctx);
-                tasks.push(Task { channel, variant, errand: Errand { vector: vector.clone(), ..errand } });
+                let (vector, fetched) = (vector.clone(), Arc::clone(&fetched));
+                tasks.push(Task { channel, variant, errand: Errand { vector, fetched, ..errand } });
             }
         }
         tasks
@@ -131,6 +133,7 @@ impl Engine {
             across: plan.pipeline.across,
             calibrated: plan.pipeline.across == Across::Calibrated,
             ctx: ctx.clone(),
+            fetched: Arc::default(),
         }
     }
 }

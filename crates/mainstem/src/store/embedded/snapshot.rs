@@ -246,7 +246,10 @@ impl Snapshot {
             return Ok(None);
         }
         let look_up = || {
-            let chunks = self.read(|reading| matching::chunks(reading, sources, filter))?;
+            // Without metadata, the sources are what documents are looked up by.
+            let all = sources.len() == self.sources.len() && !filter.metadata.is_empty();
+            let asked = (!all).then_some(sources);
+            let chunks = self.read(|reading| matching::chunks(reading, asked, filter))?;
             Ok(Allowed::new(chunks))
         };
         self.shared.remembered.get((self.meta.sequence, sources, filter), look_up).map(Some)
