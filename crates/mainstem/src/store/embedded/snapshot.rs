@@ -37,9 +37,7 @@ impl Indexes {
         if self.level_at.is_some() {
             return Ok((self.lexical.view()?, self.level_at));
         }
-        let before = self.lexical.applied()?;
-        let view = self.lexical.view()?;
-        Ok((view, Some(before).filter(|before| self.lexical.applied().is_ok_and(|after| after == *before))))
+        self.lexical.view_and_applied()
     }
 }
 

@@ -251,10 +251,21 @@ fn score_segment(
     columns: &Columns,
     (chunks, scores): (&[ChunkId], &mut [Option<f64>]),
 ) -> Result<(), TantivyError> {
-    let mut docs = Vec::new();
     let here = columns.ids.min_value()..=columns.ids.max_value();
-    for (place, chunk) in chunks.iter().enumerate().filter(|(_, chunk)| here.contains(&chunk.0)) {
-        docs.extend(find(segment, columns, *chunk)?.map(|doc| (doc, place)));
+    let mut chunks: Vec<_> = chunks.iter().copied().zip(0_usize..).collect();
+    chunks.retain(|(chunk, _)| here.contains(&chunk.0));
+    chunks.sort_unstable();
+    let mut docs = Vec::with_capacity(chunks.len());
+    let mut from = 0;
+    for (chunk, place) in chunks {
+        let found = if columns.is_rising(segment) {
+            from = columns.seek(from, segment.max_doc(), chunk);
+            let there = from < segment.max_doc() && columns.id(from) == Some(chunk.0);
+            Some(from).filter(|doc| there && !segment.is_deleted(*doc))
+        } else {
+            find(segment, chunk)?
+        };
+        docs.extend(found.map(|doc| (doc, place)));
     }
     if docs.is_empty() {
         return Ok(());
@@ -270,16 +281,7 @@ fn score_segment(
 }
 
 /// Where a segment keeps a chunk, unless it was deleted.
-fn find(
-    segment: &SegmentReader,
-    columns: &Columns,
-    chunk: ChunkId,
-) -> Result<Option<DocId>, TantivyError> {
-    if columns.is_rising(segment) {
-        let doc = columns.seek(0, segment.max_doc(), chunk);
-        let there = doc < segment.max_doc() && columns.id(doc) == Some(chunk.0) && !segment.is_deleted(doc);
-        return Ok(there.then_some(doc));
-    }
+fn find(segment: &SegmentReader, chunk: ChunkId) -> Result<Option<DocId>, TantivyError> {
     let field = Fields::new().id;
     let term = Term::from_field_u64(field, chunk.0);
     let Some(mut postings) = segment.inverted_index(field)?.read_postings(&term, IndexRecordOption::Basic)?
