@@ -142,7 +142,10 @@ fn parts(data: &Path, folder: &Path) -> Outcome<()> {
             timed("fetch of 100", start);
             let start = Instant::now();
             black_box(view.score(&retrieval, &ids, &ctx).map_err(said)?);
-            timed(if channel == Channel::Dense { "dense score of 100" } else { "lexical score of 100" }, start);
+            timed(
+                if channel == Channel::Dense { "dense score of 100" } else { "lexical score of 100" },
+                start,
+            );
             let start = Instant::now();
             black_box(view.greatest(&retrieval, &ctx).map_err(said)?);
             if channel == Channel::Dense {

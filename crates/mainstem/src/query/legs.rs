@@ -8,7 +8,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use mainstem_core::contract::Channel;
@@ -17,6 +16,7 @@ use mainstem_core::{ChunkId, Failure, LegState};
 use rustc_hash::FxHashSet;
 
 use super::errand::{Catch, Errand, Named};
+use super::workers;
 
 /// How many late errands may be running before new ones are refused: a store that hangs must not use up all threads.
 const MOST_RUNNING: usize = 256;
@@ -116,7 +116,7 @@ fn unscored(outcomes: &[Outcome], at: usize) -> Vec<Arc<Named>> {
     found.filter(|chunk| seen.insert(chunk.stored.id)).cloned().collect()
 }
 
-/// Gives every work a thread of its own, and waits for them as the deadline says.
+/// Gives every work a [thread](workers) of its own, and waits for them as the deadline says.
 fn at_once<T: Send + 'static>(
     works: Vec<impl FnOnce() -> Result<T, Failure> + Send + 'static>,
     deadline: Deadline,
@@ -154,7 +154,7 @@ fn send_off<T: Send + 'static>(
         // Nobody listens any more when the search has gone on.
         let _ = home.send((index, result));
     };
-    if let Err(error) = thread::Builder::new().name("mainstem-leg".into()).spawn(work) {
+    if let Err(error) = workers::start(Box::new(work)) {
         let _ = sender.send((index, Err(format!("no thread to run it: {error}"))));
     }
 }

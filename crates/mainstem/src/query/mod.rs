@@ -18,6 +18,7 @@ mod plan;
 mod request;
 mod response;
 mod snippet;
+mod workers;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;

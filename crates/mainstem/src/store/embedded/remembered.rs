@@ -46,8 +46,9 @@ impl Remembered {
     }
 
     fn place(&self, (sequence, sources, filter): (u64, &[u32], &Filter)) -> Place {
-        let is_it =
-            |entry: &&Entry| entry.sequence == sequence && entry.sources == sources && entry.filter == *filter;
+        let is_it = |entry: &&Entry| {
+            entry.sequence == sequence && entry.sources == sources && entry.filter == *filter
+        };
         let mut entries = lock(&self.0);
         if let Some(entry) = entries.iter().find(is_it) {
             return Arc::clone(&entry.allowed);

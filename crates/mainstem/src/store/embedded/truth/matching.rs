@@ -44,15 +44,17 @@ fn question(sources: Option<&[u32]>, filter: &Filter) -> (String, Vec<Value>) {
         let sql = "SELECT chunks.id FROM documents JOIN chunks ON chunks.document = documents.number WHERE ";
         return (format!("{sql}{}", conditions.join(" AND ")), given);
     };
-    let mut sql = "SELECT chunks.id FROM facts AS fact CROSS JOIN chunks ON chunks.document = fact.document"
-        .to_owned();
+    let mut sql =
+        "SELECT chunks.id FROM facts AS fact CROSS JOIN chunks ON chunks.document = fact.document".to_owned();
     if !conditions.is_empty() {
         sql.push_str(" CROSS JOIN documents ON documents.number = fact.document");
     }
     sql.push_str(" WHERE fact.key = ? AND fact.value = ?");
     let mut values: Vec<Value> = vec![key.clone().into(), value.clone().into()];
     for (key, value) in others {
-        sql.push_str(" AND EXISTS (SELECT 1 FROM facts WHERE key = ? AND value = ? AND document = fact.document)");
+        sql.push_str(
+            " AND EXISTS (SELECT 1 FROM facts WHERE key = ? AND value = ? AND document = fact.document)",
+        );
         values.extend([key.clone().into(), value.clone().into()]);
     }
     for condition in conditions {
