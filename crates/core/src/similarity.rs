@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::hash::Hasher;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHasher;
 
@@ -11,17 +12,18 @@ use crate::item::Item;
 
 /// The words of an item, lower-cased and split at white space, as hashes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Words {
+pub struct Words {
     /// Each word once, in the order they first stand in.
     set: Vec<u64>,
     /// The same, sorted when two items are first compared: most never are.
-    sorted: OnceCell<Vec<u64>>,
+    sorted: OnceLock<Vec<u64>>,
     /// One hash for all words in order: the same for texts that differ in case and spacing only.
     sequence: u64,
 }
 
 impl Words {
-    pub(crate) fn of(text: &str) -> Self {
+    /// The words of a text.
+    pub fn of(text: &str) -> Self {
         let mut words = Self { set: Vec::with_capacity(text.len() / 5), ..Self::default() };
         if text.is_ascii() {
             let lower = text.to_ascii_lowercase();
@@ -151,15 +153,25 @@ pub(crate) fn same_words(a: &str, b: &str) -> bool {
 
 /// The words of the items of a run, by slot. Several stages look at them; each text is read once, when the first of them asks.
 #[derive(Default)]
-pub(crate) struct WordsBySlot(Vec<OnceCell<Words>>);
+pub(crate) struct WordsBySlot(Vec<OnceCell<Arc<Words>>>);
 
 impl WordsBySlot {
     pub(crate) fn new(items: usize) -> Self {
         Self(vec![OnceCell::new(); items])
     }
 
+    /// With what was read before the run.
+    pub(crate) fn with(items: usize, known: &[Option<Arc<Words>>]) -> Self {
+        let words = Self::new(items);
+        for (cell, known) in words.0.iter().zip(known) {
+            // The cell is new, and so it is empty.
+            let _ = known.as_ref().map(|known| cell.set(Arc::clone(known)));
+        }
+        words
+    }
+
     pub(crate) fn of(&self, slot: Slot, item: &Item) -> &Words {
-        self.0[slot as usize].get_or_init(|| Words::of(item.text.as_deref().unwrap_or_default()))
+        self.0[slot as usize].get_or_init(|| Arc::new(Words::of(item.text.as_deref().unwrap_or_default())))
     }
 }
 

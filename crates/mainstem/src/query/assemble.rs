@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use mainstem_core::candidates::NonFinite;
 use mainstem_core::contract::Channel;
 use mainstem_core::time::Moment;
-use mainstem_core::{Bounds, Error, Item, Leg, LegState, Search, StoredChunk};
+use mainstem_core::{Bounds, Error, Item, Leg, LegState, Search};
 use rustc_hash::FxBuildHasher;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -15,15 +15,12 @@ use super::errand::{Candidate, Named, Scale};
 use super::legs::Outcome;
 use super::plan::{Plan, PlannedLeg};
 
-/// The chunks of a search, by name, without their vectors.
-pub(super) type Chunks = IndexMap<String, StoredChunk, FxBuildHasher>;
-
-/// The chunks that legs found, by name.
-type Found = IndexMap<String, Arc<Named>, FxBuildHasher>;
+/// The chunks of a search, by name.
+pub(super) type Chunks = IndexMap<String, Arc<Named>, FxBuildHasher>;
 
 /// Makes one list for each leg and variant, and an item for each chunk.
 pub(super) fn search(plan: &Plan, outcomes: Vec<Outcome>, now: Moment) -> Result<(Search, Chunks), Error> {
-    let mut found = Found::default();
+    let mut chunks = Chunks::default();
     let mut search = Search { query: Some(plan.query().to_owned()), now: Some(now), ..Search::default() };
     search.notes.extend(plan.notes.iter().cloned());
     search.notes.extend(outcomes.iter().flat_map(notes));
@@ -40,19 +37,19 @@ pub(super) fn search(plan: &Plan, outcomes: Vec<Outcome>, now: Moment) -> Result
             };
             let candidates = outcome.catch.by_source.swap_remove(&leg.source).unwrap_or_default();
             let listed =
-                candidates.into_iter().enumerate().map(|(at, candidate)| named(at, candidate, &mut found));
+                candidates.into_iter().enumerate().map(|(at, candidate)| named(at, candidate, &mut chunks));
             let leg = core_leg(leg, variant, outcome.state, &outcome.catch.scale);
             search.candidates.add(leg, listed, NonFinite::Drop)?;
         }
     }
     complete(plan, &mut outcomes, &mut search)?;
-    // A chunk that the legs no longer hold is moved, not copied.
+    // A vector that the legs no longer hold is moved, not copied.
     drop(outcomes);
-    let mut chunks: Chunks =
-        found.into_iter().map(|(name, chunk)| (name, Arc::unwrap_or_clone(chunk).stored)).collect();
-    search.items = (0..search.candidates.len() as u32)
-        .map(|slot| chunks.get_mut(search.candidates.id(slot)).map(item).unwrap_or_default())
-        .collect();
+    for slot in 0..search.candidates.len() as u32 {
+        let chunk = chunks.get_mut(search.candidates.id(slot));
+        search.words.push(chunk.as_ref().and_then(|chunk| chunk.words.clone()));
+        search.items.push(chunk.map(item).unwrap_or_default());
+    }
     Ok((search, chunks))
 }
 
@@ -68,10 +65,10 @@ fn complete(plan: &Plan, outcomes: &mut [Outcome], search: &mut Search) -> Resul
 }
 
 /// The candidate under its name. One without a chunk has a useless score and is dropped by the list.
-fn named(at: usize, candidate: Candidate, found: &mut Found) -> (String, Option<f64>) {
+fn named(at: usize, candidate: Candidate, chunks: &mut Chunks) -> (String, Option<f64>) {
     let name = candidate.chunk.map(|chunk| {
         let name = chunk.name.clone();
-        found.entry(name.clone()).or_insert(chunk);
+        chunks.entry(name.clone()).or_insert(chunk);
         name
     });
     (name.unwrap_or_else(|| format!("#{at}")), Some(candidate.score))
@@ -106,9 +103,13 @@ fn notes(outcome: &Outcome) -> Vec<String> {
     failed.into_iter().chain(late).chain(outcome.catch.notes.iter().cloned()).collect()
 }
 
-/// What the stages may look at. The vector goes with it.
-fn item(chunk: &mut StoredChunk) -> Item {
-    let vector = chunk.chunk.vector.take();
+/// What the stages may look at. The vector goes with it, unless others still have the chunk.
+fn item(chunk: &mut Arc<Named>) -> Item {
+    let vector = match Arc::get_mut(chunk) {
+        Some(own) => own.stored.chunk.vector.take(),
+        None => chunk.stored.chunk.vector.clone(),
+    };
+    let chunk = &chunk.stored;
     let document = &chunk.document;
     let url = document.url.as_ref().map(|url| ("url", Value::from(url.as_str())));
     let metadata = document.metadata.iter().filter(|(name, _)| *name != "url");

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 use mainstem_core::contract::{Channel, Ctx, Embedder, Filter, Found, FoundIn, Retrieval, View};
-use mainstem_core::{Across, ChunkId, Failure, StoredChunk};
+use mainstem_core::{Across, ChunkId, Failure, StoredChunk, Words};
 use rustc_hash::FxHashMap;
 
 use super::cache::VectorCache;
@@ -30,6 +30,8 @@ pub(super) struct Errand {
     pub(super) across: Across,
     /// Whether scores are going to be calibrated.
     pub(super) calibrated: bool,
+    /// Whether words are going to be compared.
+    pub(super) compared: bool,
     pub(super) ctx: Ctx,
     /// What all errands of a search have fetched.
     pub(super) fetched: Arc<Fetched>,
@@ -40,6 +42,8 @@ pub(super) struct Errand {
 pub(super) struct Named {
     pub(super) name: String,
     pub(super) stored: StoredChunk,
+    /// The words of the chunk, where a stage is going to look at them.
+    pub(super) words: Option<Arc<Words>>,
 }
 
 /// The chunks that some errand of a search has fetched: channels find much the same, and no chunk is read twice.
@@ -254,7 +258,11 @@ impl Errand {
             return Ok(chunks);
         }
         let fetched = self.view.fetch(&unknown)?.into_iter();
-        let named = fetched.map(|stored| (stored.id, Arc::new(Named { name: stored.name(), stored })));
+        let named = fetched.map(|stored| {
+            // Here the text is still at hand, and other errands are not held up.
+            let words = self.compared.then(|| Arc::new(Words::of(&stored.chunk.text)));
+            (stored.id, Arc::new(Named { name: stored.name(), stored, words }))
+        });
         let new: FxHashMap<_, _> = named.collect();
         self.fetched.add(&new);
         chunks.extend(new);

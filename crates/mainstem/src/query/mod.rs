@@ -133,6 +133,7 @@ impl Engine {
             candidates: plan.candidates,
             across: plan.pipeline.across,
             calibrated: plan.pipeline.across == Across::Calibrated,
+            compared: plan.pipeline.dedup.is_some(),
             ctx: ctx.clone(),
             fetched: Arc::default(),
         }
