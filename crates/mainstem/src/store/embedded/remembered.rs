@@ -10,8 +10,11 @@ use mainstem_core::contract::Filter;
 use super::allowed::Allowed;
 use super::pool::lock;
 
-/// How many filters are remembered.
-const CAPACITY: usize = 16;
+/// How many filters are remembered, such as those of as many readers.
+const CAPACITY: usize = 128;
+
+/// How much memory they may take before the oldest is forgotten.
+const MOST_BYTES: usize = 32 << 20;
 
 /// What passed a filter at some moment.
 struct Entry {
@@ -19,6 +22,14 @@ struct Entry {
     sources: Vec<u32>,
     filter: Filter,
     allowed: Place,
+}
+
+impl Entry {
+    /// The memory that it takes; 0 while it is being looked up.
+    fn bytes(&self) -> usize {
+        let known = self.allowed.try_lock().ok();
+        known.and_then(|known| known.as_ref().map(|allowed| allowed.bytes())).unwrap_or_default()
+    }
 }
 
 /// Where what passed is put by the first who asks. The channels of a search ask at the same time; those who are not first wait.
@@ -54,8 +65,9 @@ impl Remembered {
             return Arc::clone(&entry.allowed);
         }
         entries.retain(|entry| entry.sequence >= sequence);
-        if entries.len() == CAPACITY {
-            entries.remove(0);
+        let mut bytes: usize = entries.iter().map(Entry::bytes).sum();
+        while entries.len() == CAPACITY || bytes > MOST_BYTES {
+            bytes = bytes.saturating_sub(entries.remove(0).bytes());
         }
         let (sources, filter, place) = (sources.to_vec(), filter.clone(), Place::default());
         entries.push(Entry { sequence, sources, filter, allowed: Arc::clone(&place) });
