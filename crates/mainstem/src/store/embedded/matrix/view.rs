@@ -18,8 +18,6 @@ use crate::Error;
 /// signs keep .997 of the ten nearest, 300 all.
 const KEEP_CODES: usize = 50;
 const KEEP_SIGNS: usize = 300;
-/// How many more rows are worth a thread by their signs than by their codes.
-const SIGNS_PER_THREAD: usize = 4;
 /// How many more rows of a source are scored again than are wanted.
 const KEEP_TIMES: usize = 4;
 
@@ -126,9 +124,7 @@ impl MatrixView {
         let least = if matches!(pass, Pass::Signs(..)) { KEEP_SIGNS } else { KEEP_CODES };
         let keep = limit.saturating_mul(KEEP_TIMES).max(least).min(self.snapshot.rows());
         let scan = Scan { snapshot: &self.snapshot, probe, slots, allowed, keep, pass };
-        // Signs take a third of the time of codes, and while they are scanned another channel has work for a thread.
-        let times = if matches!(pass, Pass::Signs(..)) { SIGNS_PER_THREAD } else { 1 };
-        scan.run(self.tuning.rows_per_thread.saturating_mul(times))
+        scan.run(self.tuning.rows_per_thread)
     }
 
     /// A few allowed chunks are looked up one by one. A row that is picked costs as much as several that are passed in order, and more of
