@@ -9,6 +9,7 @@ mod list;
 
 use std::fmt::Display;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use indexmap::IndexSet;
 
@@ -50,13 +51,14 @@ pub enum NonFinite {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Candidates<I> {
-    ids: Interner<I>,
+    /// Shared by clones: a stage that changes the lists need not copy the ids.
+    ids: Arc<Interner<I>>,
     lists: Vec<RankedList>,
 }
 
 impl<I> Default for Candidates<I> {
     fn default() -> Self {
-        Self { ids: Interner::default(), lists: Vec::new() }
+        Self { ids: Arc::default(), lists: Vec::new() }
     }
 }
 
@@ -102,7 +104,8 @@ impl<I: Id> Candidates<I> {
         }
         let items = items.into_iter();
         let room = items.size_hint().0;
-        self.ids.reserve(room);
+        let ids = Arc::make_mut(&mut self.ids);
+        ids.reserve(room);
         let mut list = RankedList::with_room(leg, room);
         for (id, score) in items {
             match score {
@@ -111,13 +114,13 @@ impl<I: Id> Candidates<I> {
                     return Err(Error::NonFinite { list: list.leg.name, id: id.to_string(), score });
                 }
                 _ => {
-                    list.slots.push(self.ids.intern(id));
+                    list.slots.push(ids.intern(id));
                     list.scores.push(similarity(score, list.leg.direction));
                 }
             }
         }
         list.sort();
-        list.drop_repeated(self.ids.ids().len());
+        list.drop_repeated(ids.ids().len());
         if list.is_empty() && list.leg.state == LegState::Ok {
             list.leg.state = LegState::Empty;
         }
@@ -162,7 +165,7 @@ impl<I: Id> Candidates<I> {
 
     /// The slot of an id, made if it is new.
     pub(crate) fn intern(&mut self, id: I) -> Slot {
-        self.ids.intern(id)
+        Arc::make_mut(&mut self.ids).intern(id)
     }
 }
 

@@ -93,4 +93,5 @@ pub use ledger::{Ledger, Step};
 pub use leg::{Bounds, Direction, Leg, LegState};
 pub use pipeline::{Across, Pipeline, PipelineSpec, Search};
 pub use replay::Replay;
+pub use similarity::Words;
 pub use status::Status;

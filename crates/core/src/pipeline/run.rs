@@ -1,6 +1,7 @@
 //! A run: from the legs' lists to the answer.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
@@ -17,7 +18,7 @@ use crate::item::Item;
 use crate::ledger::{Contribution, Ledger, Rule, Step};
 use crate::leg::LegState;
 use crate::rerank::Verdict;
-use crate::similarity::WordsBySlot;
+use crate::similarity::{Words, WordsBySlot};
 use crate::status::{LegStatus, Status};
 use crate::time::Moment;
 
@@ -32,6 +33,8 @@ pub struct Search {
     pub candidates: Candidates<String>,
     /// What is known about each candidate, by slot.
     pub items: Vec<Item>,
+    /// The words of the items' texts, by slot, where they were read before the run; those of others are read when a stage asks for them.
+    pub words: Vec<Option<Arc<Words>>>,
     /// What the reranker said.
     pub verdict: Option<Verdict>,
     /// What was noticed when the lists were read.
@@ -94,7 +97,7 @@ impl<'a> Running<'a> {
             verdict: search.verdict.as_ref(),
             candidates: Cow::Borrowed(&search.candidates),
             items: Cow::Borrowed(&search.items),
-            words: WordsBySlot::new(search.items.len()),
+            words: WordsBySlot::with(search.items.len(), &search.words),
             unmerged: None,
             before: FxHashMap::default(),
             alternates: FxHashMap::default(),

@@ -1,12 +1,14 @@
 //! The stages that change the list: collapse, rerank, recency, diversify.
 
+use std::borrow::Cow;
+
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rows::{self, Row};
 use super::run::Running;
 use crate::answer::{Dropped, Why};
-use crate::candidates::{Candidates, RankedList, Slot};
+use crate::candidates::{RankedList, Slot};
 use crate::dedup::{self, DedupSpec, Visited};
 use crate::diversify;
 use crate::error::Error;
@@ -48,8 +50,11 @@ impl Running<'_> {
 
     /// What the items of one source are collapsed into, best first as that source's own lists rank them.
     fn fates_within(&self, source: &str, threshold: f64, spec: &DedupSpec) -> Result<Fates, Error> {
-        let mut own: Candidates<String> = self.candidates.as_ref().clone();
-        own.reweigh(|leg| if leg.source == source { leg.weight } else { 0.0 });
+        // A clone shares the ids, and is not needed where nothing is left out.
+        let mut own = Cow::Borrowed(self.candidates.as_ref());
+        if own.lists().iter().any(|list| list.leg().source != source) {
+            own.to_mut().reweigh(|leg| if leg.source == source { leg.weight } else { 0.0 });
+        }
         let order: Vec<Slot> = self.pipeline.fusion.fuse(&own)?.hits().iter().map(|hit| hit.slot).collect();
         let kind = self.lists_of(source).next().map_or(source, |list| list.leg().kind());
         let visited: Vec<_> = order.iter().map(|&slot| self.visited(slot, kind)).collect();

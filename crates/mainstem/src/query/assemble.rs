@@ -1,23 +1,26 @@
 //! From what the legs brought to what the ranking core takes.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use mainstem_core::candidates::NonFinite;
 use mainstem_core::contract::Channel;
 use mainstem_core::time::Moment;
-use mainstem_core::{Bounds, Error, Item, Leg, LegState, Search, StoredChunk};
+use mainstem_core::{Bounds, Error, Item, Leg, LegState, Search};
+use rustc_hash::FxBuildHasher;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::errand::{Candidate, Scale};
+use super::errand::{Candidate, Named, Scale};
 use super::legs::Outcome;
 use super::plan::{Plan, PlannedLeg};
 
 /// The chunks of a search, by name.
-pub(super) type Chunks = IndexMap<String, StoredChunk>;
+pub(super) type Chunks = IndexMap<String, Arc<Named>, FxBuildHasher>;
 
 /// Makes one list for each leg and variant, and an item for each chunk.
 pub(super) fn search(plan: &Plan, outcomes: Vec<Outcome>, now: Moment) -> Result<(Search, Chunks), Error> {
-    let mut chunks = Chunks::new();
+    let mut chunks = Chunks::default();
     let mut search = Search { query: Some(plan.query().to_owned()), now: Some(now), ..Search::default() };
     search.notes.extend(plan.notes.iter().cloned());
     search.notes.extend(outcomes.iter().flat_map(notes));
@@ -40,9 +43,13 @@ pub(super) fn search(plan: &Plan, outcomes: Vec<Outcome>, now: Moment) -> Result
         }
     }
     complete(plan, &mut outcomes, &mut search)?;
-    search.items = (0..search.candidates.len() as u32)
-        .map(|slot| chunks.get(search.candidates.id(slot)).map(item).unwrap_or_default())
-        .collect();
+    // A vector that the legs no longer hold is moved, not copied.
+    drop(outcomes);
+    for slot in 0..search.candidates.len() as u32 {
+        let chunk = chunks.get_mut(search.candidates.id(slot));
+        search.words.push(chunk.as_ref().and_then(|chunk| chunk.words.clone()));
+        search.items.push(chunk.map(item).unwrap_or_default());
+    }
     Ok((search, chunks))
 }
 
@@ -60,7 +67,7 @@ fn complete(plan: &Plan, outcomes: &mut [Outcome], search: &mut Search) -> Resul
 /// The candidate under its name. One without a chunk has a useless score and is dropped by the list.
 fn named(at: usize, candidate: Candidate, chunks: &mut Chunks) -> (String, Option<f64>) {
     let name = candidate.chunk.map(|chunk| {
-        let name = chunk.name();
+        let name = chunk.name.clone();
         chunks.entry(name.clone()).or_insert(chunk);
         name
     });
@@ -96,8 +103,13 @@ fn notes(outcome: &Outcome) -> Vec<String> {
     failed.into_iter().chain(late).chain(outcome.catch.notes.iter().cloned()).collect()
 }
 
-/// What the stages may look at.
-fn item(chunk: &StoredChunk) -> Item {
+/// What the stages may look at. The vector goes with it, unless others still have the chunk.
+fn item(chunk: &mut Arc<Named>) -> Item {
+    let vector = match Arc::get_mut(chunk) {
+        Some(own) => own.stored.chunk.vector.take(),
+        None => chunk.stored.chunk.vector.clone(),
+    };
+    let chunk = &chunk.stored;
     let document = &chunk.document;
     let url = document.url.as_ref().map(|url| ("url", Value::from(url.as_str())));
     let metadata = document.metadata.iter().filter(|(name, _)| *name != "url");
@@ -110,7 +122,7 @@ fn item(chunk: &StoredChunk) -> Item {
         key: document.key.as_ref().map(|key| format!("{key}#{}", chunk.chunk.order)),
         document: Some(format!("{}/{}", document.source, document.id)),
         order: Some(i64::from(chunk.chunk.order)),
-        vector: chunk.chunk.vector.clone(),
+        vector,
         readers: document.readers.clone(),
         extra: fields.filter_map(|(name, value)| key_field(name, value, chunk.chunk.order)).collect(),
     }

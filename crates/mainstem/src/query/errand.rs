@@ -3,11 +3,11 @@
 //!
 //! Everything that can block happens here, so that the search can go on without it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 use mainstem_core::contract::{Channel, Ctx, Embedder, Filter, Found, FoundIn, Retrieval, View};
-use mainstem_core::{Across, ChunkId, Failure, StoredChunk};
+use mainstem_core::{Across, ChunkId, Failure, StoredChunk, Words};
 use rustc_hash::FxHashMap;
 
 use super::cache::VectorCache;
@@ -30,14 +30,44 @@ pub(super) struct Errand {
     pub(super) across: Across,
     /// Whether scores are going to be calibrated.
     pub(super) calibrated: bool,
+    /// Whether words are going to be compared.
+    pub(super) compared: bool,
     pub(super) ctx: Ctx,
+    /// What all errands of a search have fetched.
+    pub(super) fetched: Arc<Fetched>,
+}
+
+/// A chunk and what it is called.
+#[derive(Clone)]
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) stored: StoredChunk,
+    /// The words of the chunk, where a stage is going to look at them.
+    pub(super) words: Option<Arc<Words>>,
+}
+
+/// The chunks that some errand of a search has fetched: channels find much the same, and no chunk is read twice.
+#[derive(Default)]
+pub(super) struct Fetched(Mutex<FxHashMap<ChunkId, Arc<Named>>>);
+
+impl Fetched {
+    /// Those of these chunks that are known.
+    fn known(&self, ids: &[ChunkId]) -> FxHashMap<ChunkId, Arc<Named>> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ids.iter().filter_map(|id| Some((*id, Arc::clone(all.get(id)?)))).collect()
+    }
+
+    fn add(&self, chunks: &FxHashMap<ChunkId, Arc<Named>>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend(chunks.iter().map(|(id, chunk)| (*id, Arc::clone(chunk))));
+    }
 }
 
 /// One candidate of a leg.
 pub(super) struct Candidate {
     pub(super) score: f64,
     /// Nothing, where the score is of no use and the chunk was not fetched.
-    pub(super) chunk: Option<StoredChunk>,
+    pub(super) chunk: Option<Arc<Named>>,
 }
 
 /// What the scores of a channel mean for this query.
@@ -112,15 +142,17 @@ impl Errand {
     }
 
     /// The scores of chunks that others found, where they are of a source that this errand searches.
-    pub(super) fn score(&self, chunks: &[(ChunkId, String, String)]) -> Result<Completed, Failure> {
+    pub(super) fn score(&self, chunks: &[Arc<Named>]) -> Result<Completed, Failure> {
         let vector = self.vector()?;
-        let own: Vec<_> = chunks.iter().filter(|(_, source, _)| self.weights.contains_key(source)).collect();
-        let ids: Vec<ChunkId> = own.iter().map(|(id, ..)| *id).collect();
+        let source = |chunk: &Named| chunk.stored.document.source.clone();
+        let own: Vec<_> =
+            chunks.iter().filter(|chunk| self.weights.contains_key(&chunk.stored.document.source)).collect();
+        let ids: Vec<ChunkId> = own.iter().map(|chunk| chunk.stored.id).collect();
         let scores = self.view.score(&self.retrieval(vector.as_deref()), &ids, &self.ctx)?;
         let mut completed = Completed::new();
-        for ((_, source, name), score) in own.into_iter().zip(scores) {
+        for (chunk, score) in own.into_iter().zip(scores) {
             if let Some(score) = score.filter(|score| score.is_finite()) {
-                completed.entry(source.clone()).or_default().push((name.clone(), score));
+                completed.entry(source(chunk)).or_default().push((chunk.name.clone(), score));
             }
         }
         Ok(completed)
@@ -195,17 +227,16 @@ impl Errand {
 
     /// Fetches the chunks, and drops what is gone or must not be found.
     fn fetch(&self, found: &[(String, Found)], catch: &mut Catch) -> Result<(), Failure> {
-        let ids: Vec<ChunkId> = found.iter().map(|(_, found)| found.chunk).collect();
-        let chunks = self.view.fetch(&ids)?.into_iter().map(|chunk| (chunk.id, chunk));
-        let chunks: FxHashMap<ChunkId, StoredChunk> = chunks.collect();
+        let chunks = self.chunks(found)?;
         let mut lost = 0;
         for (source, found) in found {
-            let right = |chunk: &&StoredChunk| {
-                chunk.document.source == *source && passes(&chunk.document, &self.filter)
+            let right = |chunk: &&Arc<Named>| {
+                let document = &chunk.stored.document;
+                document.source == *source && passes(document, &self.filter)
             };
             match chunks.get(&found.chunk).filter(right) {
                 Some(chunk) => {
-                    catch.add(source, Candidate { score: found.score, chunk: Some(chunk.clone()) });
+                    catch.add(source, Candidate { score: found.score, chunk: Some(Arc::clone(chunk)) });
                 }
                 None => lost += 1,
             }
@@ -216,6 +247,26 @@ impl Errand {
             catch.notes.push(format!("{lost} {what} dropped from `{}`: {why}", self.channel.as_str()));
         }
         Ok(())
+    }
+
+    /// The chunks that were found, by number; only those that no errand has fetched yet are asked for.
+    fn chunks(&self, found: &[(String, Found)]) -> Result<FxHashMap<ChunkId, Arc<Named>>, Failure> {
+        let ids: Vec<ChunkId> = found.iter().map(|(_, found)| found.chunk).collect();
+        let mut chunks = self.fetched.known(&ids);
+        let unknown: Vec<ChunkId> = ids.into_iter().filter(|id| !chunks.contains_key(id)).collect();
+        if unknown.is_empty() {
+            return Ok(chunks);
+        }
+        let fetched = self.view.fetch(&unknown)?.into_iter();
+        let named = fetched.map(|stored| {
+            // Here the text is still at hand, and other errands are not held up.
+            let words = self.compared.then(|| Arc::new(Words::of(&stored.chunk.text)));
+            (stored.id, Arc::new(Named { name: stored.name(), stored, words }))
+        });
+        let new: FxHashMap<_, _> = named.collect();
+        self.fetched.add(&new);
+        chunks.extend(new);
+        Ok(chunks)
     }
 }
 

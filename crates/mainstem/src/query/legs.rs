@@ -8,7 +8,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use mainstem_core::contract::Channel;
@@ -16,7 +15,8 @@ use mainstem_core::deadline::Deadline;
 use mainstem_core::{ChunkId, Failure, LegState};
 use rustc_hash::FxHashSet;
 
-use super::errand::{Catch, Errand};
+use super::errand::{Catch, Errand, Named};
+use super::workers;
 
 /// How many late errands may be running before new ones are refused: a store that hangs must not use up all threads.
 const MOST_RUNNING: usize = 256;
@@ -105,20 +105,18 @@ fn complete(
     }
 }
 
-/// The chunks that others found and this leg did not: number, source, name.
-fn unscored(outcomes: &[Outcome], at: usize) -> Vec<(ChunkId, String, String)> {
-    let chunks = |outcome: &Outcome| {
-        let candidates = outcome.catch.by_source.values().flatten();
-        candidates.filter_map(|candidate| candidate.chunk.clone()).collect::<Vec<_>>()
-    };
-    let mut seen: FxHashSet<ChunkId> = chunks(&outcomes[at]).iter().map(|chunk| chunk.id).collect();
+/// The chunks that others found and this leg did not.
+fn unscored(outcomes: &[Outcome], at: usize) -> Vec<Arc<Named>> {
+    fn chunks(outcome: &Outcome) -> impl Iterator<Item = &Arc<Named>> {
+        outcome.catch.by_source.values().flatten().filter_map(|candidate| candidate.chunk.as_ref())
+    }
+    let mut seen: FxHashSet<ChunkId> = chunks(&outcomes[at]).map(|chunk| chunk.stored.id).collect();
     let others = outcomes.iter().enumerate().filter(|(other, _)| *other != at);
     let found = others.flat_map(|(_, outcome)| chunks(outcome));
-    let new = found.filter(|chunk| seen.insert(chunk.id));
-    new.map(|chunk| (chunk.id, chunk.document.source.clone(), chunk.name())).collect()
+    found.filter(|chunk| seen.insert(chunk.stored.id)).cloned().collect()
 }
 
-/// Gives every work a thread of its own, and waits for them as the deadline says.
+/// Gives every work a [thread](workers) of its own, and waits for them as the deadline says.
 fn at_once<T: Send + 'static>(
     works: Vec<impl FnOnce() -> Result<T, Failure> + Send + 'static>,
     deadline: Deadline,
@@ -156,7 +154,7 @@ fn send_off<T: Send + 'static>(
         // Nobody listens any more when the search has gone on.
         let _ = home.send((index, result));
     };
-    if let Err(error) = thread::Builder::new().name("mainstem-leg".into()).spawn(work) {
+    if let Err(error) = workers::start(Box::new(work)) {
         let _ = sender.send((index, Err(format!("no thread to run it: {error}"))));
     }
 }

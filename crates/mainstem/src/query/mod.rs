@@ -18,6 +18,7 @@ mod plan;
 mod request;
 mod response;
 mod snippet;
+mod workers;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -124,13 +125,15 @@ impl Engine {
         started: Instant,
     ) -> Vec<Task> {
         let ctx = Ctx { deadline: started.checked_add(plan.deadline.hard), now: now.clone() };
+        let fetched = Arc::default();
         let mut tasks = Vec::new();
         for (variant, text) in (0..).zip(&plan.variants) {
             // The vector that comes with a request is that of the query itself.
             let vector = request.vector.as_deref().filter(|_| variant == 0).map(Arc::from);
             for channel in plan.channels() {
                 let errand = self.errand(plan, view, channel, text, &ctx);
-                tasks.push(Task { channel, variant, errand: Errand { vector: vector.clone(), ..errand } });
+                let (vector, fetched) = (vector.clone(), Arc::clone(&fetched));
+                tasks.push(Task { channel, variant, errand: Errand { vector, fetched, ..errand } });
             }
         }
         tasks
@@ -155,7 +158,9 @@ impl Engine {
             candidates: plan.candidates,
             across: plan.pipeline.across,
             calibrated: plan.pipeline.across == Across::Calibrated,
+            compared: plan.pipeline.dedup.is_some(),
             ctx: ctx.clone(),
+            fetched: Arc::default(),
         }
     }
 }

@@ -46,6 +46,11 @@ impl Allowed {
         self.sorted.len()
     }
 
+    /// The memory that they take: their numbers, their bits and their places.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<ChunkId>() * self.sorted.len() + 8 * self.bits.len() + size_of::<u32>() * self.sorted.len()
+    }
+
     /// Whether a chunk is among them.
     pub(crate) fn contains(&self, chunk: ChunkId) -> bool {
         self.bits.get(chunk.0 as usize / 64).is_some_and(|word| word >> (chunk.0 % 64) & 1 == 1)

@@ -10,16 +10,30 @@ use mainstem_core::contract::Filter;
 use super::allowed::Allowed;
 use super::pool::lock;
 
-/// How many filters are remembered.
-const CAPACITY: usize = 16;
+/// How many filters are remembered, such as those of as many readers.
+const CAPACITY: usize = 128;
+
+/// How much memory they may take before the oldest is forgotten.
+const MOST_BYTES: usize = 32 << 20;
 
 /// What passed a filter at some moment.
 struct Entry {
     sequence: u64,
     sources: Vec<u32>,
     filter: Filter,
-    allowed: Arc<Allowed>,
+    allowed: Place,
 }
+
+impl Entry {
+    /// The memory that it takes; 0 while it is being looked up.
+    fn bytes(&self) -> usize {
+        let known = self.allowed.try_lock().ok();
+        known.and_then(|known| known.as_ref().map(|allowed| allowed.bytes())).unwrap_or_default()
+    }
+}
+
+/// Where what passed is put by the first who asks. The channels of a search ask at the same time; those who are not first wait.
+type Place = Arc<Mutex<Option<Arc<Allowed>>>>;
 
 /// The last filters, the most recent one at the end.
 #[derive(Default)]
@@ -32,20 +46,32 @@ impl Remembered {
         (sequence, sources, filter): (u64, &[u32], &Filter),
         look_up: impl FnOnce() -> Result<Allowed, E>,
     ) -> Result<Arc<Allowed>, E> {
-        let is_it =
-            |entry: &Entry| entry.sequence == sequence && entry.sources == sources && entry.filter == *filter;
-        if let Some(entry) = lock(&self.0).iter().find(|entry| is_it(entry)) {
-            return Ok(Arc::clone(&entry.allowed));
+        let place = self.place((sequence, sources, filter));
+        let mut place = lock(&place);
+        if let Some(allowed) = &*place {
+            return Ok(Arc::clone(allowed));
         }
         let allowed = Arc::new(look_up()?);
-        let mut entries = lock(&self.0);
-        entries.retain(|entry| entry.sequence >= sequence && !is_it(entry));
-        if entries.len() == CAPACITY {
-            entries.remove(0);
-        }
-        let (sources, filter) = (sources.to_vec(), filter.clone());
-        entries.push(Entry { sequence, sources, filter, allowed: Arc::clone(&allowed) });
+        *place = Some(Arc::clone(&allowed));
         Ok(allowed)
+    }
+
+    fn place(&self, (sequence, sources, filter): (u64, &[u32], &Filter)) -> Place {
+        let is_it = |entry: &&Entry| {
+            entry.sequence == sequence && entry.sources == sources && entry.filter == *filter
+        };
+        let mut entries = lock(&self.0);
+        if let Some(entry) = entries.iter().find(is_it) {
+            return Arc::clone(&entry.allowed);
+        }
+        entries.retain(|entry| entry.sequence >= sequence);
+        let mut bytes: usize = entries.iter().map(Entry::bytes).sum();
+        while entries.len() == CAPACITY || bytes > MOST_BYTES {
+            bytes = bytes.saturating_sub(entries.remove(0).bytes());
+        }
+        let (sources, filter, place) = (sources.to_vec(), filter.clone(), Place::default());
+        entries.push(Entry { sequence, sources, filter, allowed: Arc::clone(&place) });
+        place
     }
 }
 

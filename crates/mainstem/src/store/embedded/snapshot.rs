@@ -37,9 +37,7 @@ impl Indexes {
         if self.level_at.is_some() {
             return Ok((self.lexical.view()?, self.level_at));
         }
-        let before = self.lexical.applied()?;
-        let view = self.lexical.view()?;
-        Ok((view, Some(before).filter(|before| self.lexical.applied().is_ok_and(|after| after == *before))))
+        self.lexical.view_and_applied()
     }
 }
 
@@ -246,7 +244,10 @@ impl Snapshot {
             return Ok(None);
         }
         let look_up = || {
-            let chunks = self.read(|reading| matching::chunks(reading, sources, filter))?;
+            // Without metadata, the sources are what documents are looked up by.
+            let all = sources.len() == self.sources.len() && !filter.metadata.is_empty();
+            let asked = (!all).then_some(sources);
+            let chunks = self.read(|reading| matching::chunks(reading, asked, filter))?;
             Ok(Allowed::new(chunks))
         };
         self.shared.remembered.get((self.meta.sequence, sources, filter), look_up).map(Some)

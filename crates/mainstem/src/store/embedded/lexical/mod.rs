@@ -45,8 +45,16 @@ struct Shared {
     dir: PathBuf,
     index: Index,
     reader: IndexReader,
-    /// The newest view, and the bytes of [`META`] that it was made from.
-    newest: Mutex<Option<(Vec<u8>, LexicalView)>>,
+    newest: Mutex<Option<Newest>>,
+}
+
+/// The newest view.
+struct Newest {
+    /// The bytes of [`META`] that it was made from.
+    meta: Vec<u8>,
+    view: LexicalView,
+    /// The sequence number of its commit, unless the next commit came in between.
+    applied: Option<u64>,
 }
 
 impl Lexical {
@@ -110,16 +118,26 @@ impl Lexical {
     /// # Errors
     /// When the index cannot be read.
     pub(crate) fn view(&self) -> Result<LexicalView, Error> {
+        self.view_and_applied().map(|(view, _)| view)
+    }
+
+    /// The index as of the last commit, and the sequence number of that commit, when it can be said.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(crate) fn view_and_applied(&self) -> Result<(LexicalView, Option<u64>), Error> {
         let Shared { dir, index, reader, newest } = &*self.shared;
         let mut newest = newest.lock().unwrap_or_else(PoisonError::into_inner);
-        let meta = index.directory().atomic_read(Path::new(META)).context(dir)?;
-        if let Some((_, view)) = newest.as_ref().filter(|(known, _)| *known == meta) {
-            return Ok(view.clone());
+        let read = || index.directory().atomic_read(Path::new(META)).context(dir);
+        let meta = read()?;
+        if let Some(known) = newest.as_ref().filter(|known| known.meta == meta) {
+            return Ok((known.view.clone(), known.applied));
         }
         reading(dir, || reader.reload())?;
         let view = LexicalView::new(reader.searcher(), dir)?;
-        *newest = Some((meta, view.clone()));
-        Ok(view)
+        let applied = Some(self.applied()?).filter(|_| read().is_ok_and(|now| now == meta));
+        *newest = Some(Newest { meta, view: view.clone(), applied });
+        Ok((view, applied))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Searching the index as of one commit.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mainstem_core::ChunkId;
 use mainstem_core::contract::Found;
@@ -38,13 +38,45 @@ pub(crate) struct LexicalView {
 pub(super) struct Columns {
     pub(super) ids: Column<u64>,
     pub(super) sources: Column<u64>,
+    /// Whether the ids rise from place to place, once that was asked.
+    rising: OnceLock<bool>,
+}
+
+impl Columns {
+    /// Whether the ids rise from place to place, as they do unless segments were merged out of order: then a chunk is found by halving.
+    fn is_rising(&self, segment: &SegmentReader) -> bool {
+        *self.rising.get_or_init(|| (0..segment.max_doc()).is_sorted_by(|a, b| self.id(*a) < self.id(*b)))
+    }
+
+    fn id(&self, doc: DocId) -> Option<u64> {
+        self.ids.first(doc)
+    }
+
+    /// The first place from `from` on whose id is not below that of a chunk, where ids rise.
+    fn seek(&self, from: DocId, past: DocId, chunk: ChunkId) -> DocId {
+        let mut step = 1;
+        while from + step < past && self.id(from + step) < Some(chunk.0) {
+            step = (step * 2).min(past - from);
+        }
+        let (mut low, mut high) = (from, past.min(from + step));
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.id(middle) < Some(chunk.0) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
 }
 
 impl LexicalView {
     pub(super) fn new(searcher: Searcher, dir: &Path) -> Result<Self, Error> {
         let columns = |segment: &SegmentReader| -> Result<Columns, TantivyError> {
             let fast = segment.fast_fields();
-            Ok(Columns { ids: fast.u64(Fields::ID)?, sources: fast.u64(Fields::SOURCE)? })
+            let (ids, sources) = (fast.u64(Fields::ID)?, fast.u64(Fields::SOURCE)?);
+            Ok(Columns { ids, sources, rising: OnceLock::new() })
         };
         let columns = reading(dir, || searcher.segment_readers().iter().map(columns).collect())?;
         let names = searcher.segment_readers().iter().map(|segment| segment.segment_id().uuid_string());
@@ -165,8 +197,21 @@ impl LexicalView {
 
 /// The allowed chunks of a segment that were not deleted, in order.
 fn places(segment: &SegmentReader, columns: &Columns, allowed: &Allowed) -> Vec<DocId> {
-    let passes = |doc: &DocId| columns.ids.first(*doc).is_some_and(|id| allowed.contains(ChunkId(id)));
-    (0..segment.max_doc()).filter(|doc| !segment.is_deleted(*doc)).filter(passes).collect()
+    let alive = |doc: &DocId| !segment.is_deleted(*doc);
+    if !columns.is_rising(segment) {
+        let passes = |doc: &DocId| columns.id(*doc).is_some_and(|id| allowed.contains(ChunkId(id)));
+        return (0..segment.max_doc()).filter(alive).filter(passes).collect();
+    }
+    let mut at = 0;
+    let mut found = Vec::new();
+    for chunk in allowed.chunks() {
+        at = columns.seek(at, segment.max_doc(), *chunk);
+        if at == segment.max_doc() {
+            break;
+        }
+        found.extend((columns.id(at) == Some(chunk.0)).then_some(at));
+    }
+    found.into_iter().filter(alive).collect()
 }
 
 fn search_segment(
@@ -206,10 +251,21 @@ fn score_segment(
     columns: &Columns,
     (chunks, scores): (&[ChunkId], &mut [Option<f64>]),
 ) -> Result<(), TantivyError> {
-    let mut docs = Vec::new();
     let here = columns.ids.min_value()..=columns.ids.max_value();
-    for (place, chunk) in chunks.iter().enumerate().filter(|(_, chunk)| here.contains(&chunk.0)) {
-        docs.extend(find(segment, *chunk)?.map(|doc| (doc, place)));
+    let mut chunks: Vec<_> = chunks.iter().copied().zip(0_usize..).collect();
+    chunks.retain(|(chunk, _)| here.contains(&chunk.0));
+    chunks.sort_unstable();
+    let mut docs = Vec::with_capacity(chunks.len());
+    let mut from = 0;
+    for (chunk, place) in chunks {
+        let found = if columns.is_rising(segment) {
+            from = columns.seek(from, segment.max_doc(), chunk);
+            let there = from < segment.max_doc() && columns.id(from) == Some(chunk.0);
+            Some(from).filter(|doc| there && !segment.is_deleted(*doc))
+        } else {
+            find(segment, chunk)?
+        };
+        docs.extend(found.map(|doc| (doc, place)));
     }
     if docs.is_empty() {
         return Ok(());

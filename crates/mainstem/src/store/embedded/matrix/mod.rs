@@ -65,8 +65,9 @@ pub(crate) struct Matrix {
 /// When the matrix does what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tuning {
-    /// Rows from which the signs are scanned first. They are faster at 100,000 × 384 already (one core: 1.0 ms, by codes 1.5 ms; a
-    /// million: 6 ms and 15 ms), but may miss a row, so they wait until the codes take some milliseconds.
+    /// Rows from which the signs are scanned first (100,000 × 384, one core: 1.0 ms, by codes 1.5 ms; a million: 6 ms and 15 ms). They may
+    /// miss a row, so they wait until the codes no longer fit beside everything else in the cache of a processor: a scan by codes then also
+    /// slows down what comes after it.
     pub(crate) signs_from: usize,
     /// Dimensions from which the signs say enough: with fewer, too many rows share a code.
     pub(crate) signs_dim: usize,
@@ -78,7 +79,7 @@ pub(crate) struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { signs_from: 200_000, signs_dim: 128, rewrite_from: 256, rows_per_thread: 20_000 }
+        Self { signs_from: 50_000, signs_dim: 128, rewrite_from: 256, rows_per_thread: 20_000 }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One pass over the matrix: the shortlist of every source.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -56,7 +57,7 @@ impl Scan<'_> {
             Pass::Gather(chunks) => chunks.len(),
             _ => self.snapshot.rows(),
         };
-        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let cores = cores();
         let threads = (items / rows_per_thread.max(1)).clamp(1, cores);
         let turn = AtomicUsize::new(0);
         let work = || Worker::new(self).work(items, &turn);
@@ -75,6 +76,12 @@ impl Scan<'_> {
         !self.snapshot.is_dead(row as u32)
             && self.allowed.is_none_or(|allowed| allowed.contains(ChunkId(self.snapshot.id(row as u32))))
     }
+}
+
+/// How many threads run at once. Asking takes the system tens of microseconds.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// One thread of a scan.

@@ -22,45 +22,70 @@ pub(in super::super) fn needs_chunks(filter: &Filter) -> bool {
     since.is_some() || until.is_some() || !metadata.is_empty() || reader.is_some()
 }
 
-/// The chunks of these sources that pass a filter.
+/// The chunks of these sources that pass a filter; nothing is asked about sources where they are all there are.
 pub(in super::super) fn chunks(
     conn: &Connection,
-    sources: &[u32],
+    sources: Option<&[u32]>,
     filter: &Filter,
 ) -> rusqlite::Result<Vec<ChunkId>> {
-    let (conditions, values) = conditions(sources, filter);
-    let sql = format!(
-        "SELECT chunks.id FROM documents JOIN chunks ON chunks.document = documents.number WHERE {conditions}"
-    );
+    let (sql, values) = question(sources, filter);
     let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement.query_map(params_from_iter(values), |row| row.get::<_, Whole>(0))?;
     rows.map(|whole| whole.map(|whole| ChunkId(whole.0))).collect()
 }
 
-/// The conditions on a document, and the values in them.
-fn conditions(sources: &[u32], filter: &Filter) -> (String, Vec<Value>) {
-    let numbers: Vec<_> = sources.iter().map(u32::to_string).collect();
-    let mut sql = format!("documents.source IN ({})", numbers.join(","));
-    let mut values = Vec::new();
-    let mut add = |condition: &str, given: Vec<Value>| {
-        sql.push_str(" AND ");
-        sql.push_str(condition);
-        values.extend(given);
+/// The question for the chunks, and the values in it.
+///
+/// `CROSS JOIN` keeps the order of the tables: the documents that have the first of the facts are looked up by it, where SQLite, which does
+/// not know how rare it is, would rather go through all documents of the sources.
+fn question(sources: Option<&[u32]>, filter: &Filter) -> (String, Vec<Value>) {
+    let (conditions, given) = conditions(sources, filter);
+    let Some(((key, value), others)) = filter.metadata.split_first() else {
+        let sql = "SELECT chunks.id FROM documents JOIN chunks ON chunks.document = documents.number WHERE ";
+        return (format!("{sql}{}", conditions.join(" AND ")), given);
     };
+    let mut sql =
+        "SELECT chunks.id FROM facts AS fact CROSS JOIN chunks ON chunks.document = fact.document".to_owned();
+    if !conditions.is_empty() {
+        sql.push_str(" CROSS JOIN documents ON documents.number = fact.document");
+    }
+    sql.push_str(" WHERE fact.key = ? AND fact.value = ?");
+    let mut values: Vec<Value> = vec![key.clone().into(), value.clone().into()];
+    for (key, value) in others {
+        sql.push_str(
+            " AND EXISTS (SELECT 1 FROM facts WHERE key = ? AND value = ? AND document = fact.document)",
+        );
+        values.extend([key.clone().into(), value.clone().into()]);
+    }
+    for condition in conditions {
+        sql.push_str(" AND ");
+        sql.push_str(&condition);
+    }
+    values.extend(given);
+    (sql, values)
+}
+
+/// The conditions on a document apart from its metadata, and the values in them.
+fn conditions(sources: Option<&[u32]>, filter: &Filter) -> (Vec<String>, Vec<Value>) {
+    let mut conditions = Vec::new();
+    let mut values = Vec::new();
+    if let Some(sources) = sources {
+        let numbers: Vec<_> = sources.iter().map(u32::to_string).collect();
+        conditions.push(format!("documents.source IN ({})", numbers.join(",")));
+    }
     if let Some(since) = &filter.since {
-        add("created_ms >= ?", vec![milliseconds(since).into()]);
+        conditions.push("created_ms >= ?".to_owned());
+        values.push(milliseconds(since).into());
     }
     if let Some(until) = &filter.until {
-        add("created_ms < ?", vec![milliseconds(until).into()]);
-    }
-    for (key, value) in &filter.metadata {
-        let having = "documents.number IN (SELECT document FROM facts WHERE key = ? AND value = ?)";
-        add(having, vec![key.clone().into(), value.clone().into()]);
+        conditions.push("created_ms < ?".to_owned());
+        values.push(milliseconds(until).into());
     }
     if let Some(reader) = &filter.reader {
         let readable = "(documents.readers IS NULL OR EXISTS
                          (SELECT 1 FROM readers WHERE document = documents.number AND reader = ?))";
-        add(readable, vec![reader.clone().into()]);
+        conditions.push(readable.to_owned());
+        values.push(reader.clone().into());
     }
-    (sql, values)
+    (conditions, values)
 }

@@ -31,6 +31,9 @@ const SCHEMA: &str = include_str!("schema.sql");
 /// Vectors of 384 numbers fit five to a page.
 const PAGE_BYTES: u32 = 8192;
 
+/// How much of the file readers map: a page that is mapped need not be copied for every connection. SQLite maps no more than this.
+const MAPPED_BYTES: u32 = 0x7fff_0000;
+
 const PATIENCE: Duration = Duration::from_secs(10);
 const STATEMENTS: usize = 64;
 
@@ -59,10 +62,12 @@ pub(super) fn open(dir: &Path) -> Result<Connection, Error> {
 pub(super) fn open_read_only(dir: &Path) -> Result<Connection, Error> {
     let path = file(dir);
     let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    match recognise(&conn, &path) {
-        Err(Error::Io { .. }) if log_bytes(&path) == 0 => open_immutable(&path),
-        outcome => outcome.map(|()| conn),
-    }
+    let conn = match recognise(&conn, &path) {
+        Err(Error::Io { .. }) if log_bytes(&path) == 0 => open_immutable(&path)?,
+        outcome => outcome.map(|()| conn)?,
+    };
+    conn.pragma_update(None, "mmap_size", MAPPED_BYTES).map_err(|error| failure(&path, error))?;
+    Ok(conn)
 }
 
 /// Opens a file in a folder in which nothing can be written, not even the locks of readers.

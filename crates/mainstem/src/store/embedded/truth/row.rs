@@ -51,13 +51,20 @@ pub(super) fn milliseconds(moment: &Moment) -> i64 {
 pub(super) const DOCUMENT: &str =
     "sources.name, documents.id, title, url, label, created, updated, documents.readers, key, metadata";
 
+/// The same with the number of the source in place of its name.
+pub(super) const DOCUMENT_OF: &str = "documents.source, documents.id, title, url, label, created, updated, documents.readers, documents.key, metadata";
+
 /// How many columns that is.
 pub(super) const DOCUMENT_COLUMNS: usize = 10;
 
 /// A document without its text and chunks.
 pub(super) fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
+    Ok(Document { source: row.get(0)?, ..document_of(row)? })
+}
+
+/// A document without its source, text and chunks.
+pub(super) fn document_of(row: &Row<'_>) -> rusqlite::Result<Document> {
     Ok(Document {
-        source: row.get(0)?,
         id: row.get(1)?,
         title: row.get(2)?,
         url: row.get(3)?,
@@ -77,6 +84,9 @@ pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlit
 
 /// The columns of [`chunk`].
 pub(super) const CHUNK: &str = "place, first, past, heading, chunks.text, vector";
+
+/// How many columns that is.
+pub(super) const CHUNK_COLUMNS: usize = 6;
 
 /// A chunk whose columns begin at this one.
 pub(super) fn chunk(row: &Row<'_>, first: usize) -> rusqlite::Result<Chunk> {
