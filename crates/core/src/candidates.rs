@@ -214,6 +214,17 @@ impl<I> Candidates<I> {
         Ok(())
     }
 
+    /// Sets every leg's weight anew, once each is checked.
+    ///
+    /// # Errors
+    /// When a weight is negative, NaN or infinite.
+    pub fn weigh(&mut self, weight: impl Fn(&Leg) -> f64) -> Result<(), Error> {
+        let check = |list: &RankedList| checked_weight(&list.leg.name, weight(&list.leg)).map(drop);
+        self.lists.iter().try_for_each(check)?;
+        self.reweigh(weight);
+        Ok(())
+    }
+
     /// Sets every leg's weight anew.
     pub(crate) fn reweigh(&mut self, mut weight: impl FnMut(&Leg) -> f64) {
         for list in &mut self.lists {
