@@ -165,10 +165,10 @@ fn an_account_says_what_else_could_have_come_first() {
 #[test]
 fn guarantees_are_kept_and_accounted_for() {
     let folder = store("search_guarantee");
-    folder.file(
-        "mine.toml",
-        "[pipeline.guarantee]\nchat = { min = 1, top = 1 }\n[pipeline.dedup]\nacross = 1.0\n",
-    );
+    folder.file("mine.toml", "[pipeline.guarantee]\nchat = { min = 1, top = 1 }\n");
+    let copied = folder.stdout(&format!("search fork --config mine.toml -n 1 {NOW}"));
+    assert!(copied.contains("also in [chat: monday]"), "a copy counts: {copied}");
+    folder.file("mine.toml", "[pipeline.guarantee]\nchat = { min = 1, top = 1 }\nwiki = { max = 0 }\n");
     let search = format!("search fork --config mine.toml {NOW}");
     let json: Value = serde_json::from_str(&folder.stdout(&format!("{search} --json"))).unwrap();
     let first = &json["hits"][0];
@@ -182,9 +182,9 @@ fn guarantees_are_kept_and_accounted_for() {
         "{}",
         stdout(&output)
     );
-    assert!(stderr(&output).contains("`min = 1` of chat cost "), "{}", stderr(&output));
+    assert!(stderr(&output).contains("`min = 1` of chat and `max = 0` of wiki cost "), "{}", stderr(&output));
     let plan = folder.stdout("search fork --config mine.toml --plan");
-    assert!(plan.contains("ensure    at least 1 of chat in the first 1\n"), "{plan}");
+    assert!(plan.contains("ensure    at least 1 of chat, at most 0 of wiki in the first 1\n"), "{plan}");
     folder.file("wrong.toml", "[pipeline.guarantee]\nchat = { min = 2, max = 1 }\n");
     let wrong = folder.run("search fork --config wrong.toml");
     assert_eq!(wrong.status.code(), Some(2));
