@@ -129,12 +129,15 @@ fn what_is_wrong_is_said_with_a_hint() {
 fn plans_and_accounts_are_printed() {
     let folder = store("search_plan");
     let plan = folder.stdout("search fork --plan");
-    assert!(plan.contains("legs      chat/lexical  weight 1\n          wiki/lexical  weight 1\n"), "{plan}");
+    assert!(
+        plan.contains("legs      chat/lexical  weight 0.8\n          wiki/lexical  weight 0.8\n"),
+        "{plan}"
+    );
     let json: Value = serde_json::from_str(&folder.stdout("search fork --plan --json")).unwrap();
     assert_eq!(json["variants"][0], "fork");
     let account = folder.stdout(&format!("search fork --explain {NOW}"));
     assert!(
-        account.contains("linear: mean of weight × min-max score") && account.contains("recency:"),
+        account.contains("linear: mean of weight × calibrated score") && account.contains("recency:"),
         "{account}"
     );
     let fate = folder.stdout(&format!("search fork --why-not chat/monday#0 {NOW}"));

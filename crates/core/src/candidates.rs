@@ -260,6 +260,19 @@ mod tests {
     }
 
     #[test]
+    fn weights_are_set_all_or_none() {
+        let mut candidates = Candidates::new();
+        candidates.ranked(Leg::new("a"), ["x"]).unwrap();
+        candidates.ranked(Leg::new("b"), ["x"]).unwrap();
+        let weights =
+            |candidates: &Candidates<&str>| [0, 1].map(|list| candidates.lists()[list].leg().weight);
+        assert!(candidates.weigh(|leg| if leg.name == "a" { 2.0 } else { -1.0 }).is_err());
+        assert_eq!(weights(&candidates), [1.0, 1.0]);
+        candidates.weigh(|leg| if leg.name == "a" { 2.0 } else { 0.0 }).unwrap();
+        assert_eq!(weights(&candidates), [2.0, 0.0]);
+    }
+
+    #[test]
     fn lists_are_sorted_and_unique_whatever_comes_in() {
         let mut candidates = Candidates::new();
         candidates.scored(Leg::new("a"), [("x", 1.0), ("y", 3.0), ("x", 2.0), ("z", 3.0)]).unwrap();
