@@ -145,6 +145,61 @@ fn plans_and_accounts_are_printed() {
 }
 
 #[test]
+fn an_account_says_what_else_could_have_come_first() {
+    let folder = store("search_alternatives");
+    let account = folder.stdout(&format!("search fork --explain {NOW}"));
+    let table = "what else could have come first\n   \
+                 across = \"rank\"    the same\n   \
+                 across = \"score\"   the same\n   \
+                 wiki alone         the same\n   \
+                 chat alone         chat/monday#0   the present first not at all\n";
+    assert!(account.ends_with(table), "{account}");
+    let json = |arguments: &str| -> Value {
+        serde_json::from_str(&folder.stdout(&format!("search fork --json {arguments} {NOW}"))).unwrap()
+    };
+    let others = &json("--explain")["alternatives"];
+    assert_eq!(others[3], serde_json::json!({"name": "chat alone", "first": "chat/monday#0", "place": null}));
+    assert!(json("").get("alternatives").is_none(), "only who asks gets them");
+    let page = folder.stdout(&format!("search fork --explain --offset 1 {NOW}"));
+    assert!(page.contains("chat alone         chat/monday#0   the present first not at all"), "{page}");
+    assert!(page.contains("wiki alone         wiki/forks#0    the present first at rank 1"), "{page}");
+}
+
+#[test]
+fn guarantees_are_kept_and_accounted_for() {
+    let folder = store("search_guarantee");
+    folder.file("mine.toml", "[pipeline.guarantee]\nchat = { min = 1, top = 1 }\n");
+    let copied = folder.stdout(&format!("search fork --config mine.toml -n 1 {NOW}"));
+    assert!(copied.contains("also in [chat: monday]"), "a copy counts: {copied}");
+    folder.file("mine.toml", "[pipeline.guarantee]\nchat = { min = 1, top = 1 }\nwiki = { max = 0 }\n");
+    let search = format!("search fork --config mine.toml {NOW}");
+    let json: Value = serde_json::from_str(&folder.stdout(&format!("{search} --json"))).unwrap();
+    let first = &json["hits"][0];
+    assert_eq!(first["source"], "chat", "{json}");
+    let step = first["ledger"].as_array().unwrap().last().unwrap();
+    assert_eq!((step["stage"].as_str(), step["rule"].as_str()), (Some("guarantee"), Some("min")), "{step}");
+    assert_eq!((step["from"].as_u64(), step["to"].as_u64()), (Some(2), Some(1)), "{step}");
+    let output = folder.run(&format!("{search} --explain"));
+    assert!(
+        stdout(&output).contains("guarantee: from rank 2 to 1 by the `min` of chat, cost "),
+        "{}",
+        stdout(&output)
+    );
+    assert!(stderr(&output).contains("`min = 1` of chat and `max = 0` of wiki cost "), "{}", stderr(&output));
+    let plan = folder.stdout("search fork --config mine.toml --plan");
+    assert!(plan.contains("ensure    at least 1 of chat, at most 0 of wiki in the first 1\n"), "{plan}");
+    folder.file("wrong.toml", "[pipeline.guarantee]\nchat = { min = 2, max = 1 }\n");
+    let wrong = folder.run("search fork --config wrong.toml");
+    assert_eq!(wrong.status.code(), Some(2));
+    let sentence = "`guarantee.chat.min` is 2, expected at most `max`, which is 1";
+    assert!(
+        stderr(&wrong).contains(sentence) && stderr(&wrong).contains("wrong.toml:"),
+        "{}",
+        stderr(&wrong)
+    );
+}
+
+#[test]
 fn the_live_engine_is_measured_at_the_level_of_documents() {
     let folder = store("search_eval");
     folder

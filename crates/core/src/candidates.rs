@@ -217,6 +217,17 @@ impl<I> Candidates<I> {
         Ok(())
     }
 
+    /// Sets every leg's weight anew, once each is checked.
+    ///
+    /// # Errors
+    /// When a weight is negative, NaN or infinite.
+    pub fn weigh(&mut self, weight: impl Fn(&Leg) -> f64) -> Result<(), Error> {
+        let check = |list: &RankedList| checked_weight(&list.leg.name, weight(&list.leg)).map(drop);
+        self.lists.iter().try_for_each(check)?;
+        self.reweigh(weight);
+        Ok(())
+    }
+
     /// Sets every leg's weight anew.
     pub(crate) fn reweigh(&mut self, mut weight: impl FnMut(&Leg) -> f64) {
         for list in &mut self.lists {
@@ -249,6 +260,19 @@ mod tests {
 
     fn ids<'a>(candidates: &'a Candidates<&'a str>, list: usize) -> Vec<&'a str> {
         candidates.lists()[list].slots().iter().map(|&slot| *candidates.id(slot)).collect()
+    }
+
+    #[test]
+    fn weights_are_set_all_or_none() {
+        let mut candidates = Candidates::new();
+        candidates.ranked(Leg::new("a"), ["x"]).unwrap();
+        candidates.ranked(Leg::new("b"), ["x"]).unwrap();
+        let weights =
+            |candidates: &Candidates<&str>| [0, 1].map(|list| candidates.lists()[list].leg().weight);
+        assert!(candidates.weigh(|leg| if leg.name == "a" { 2.0 } else { -1.0 }).is_err());
+        assert_eq!(weights(&candidates), [1.0, 1.0]);
+        candidates.weigh(|leg| if leg.name == "a" { 2.0 } else { 0.0 }).unwrap();
+        assert_eq!(weights(&candidates), [2.0, 0.0]);
     }
 
     #[test]

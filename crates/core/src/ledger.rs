@@ -267,6 +267,26 @@ impl Reranking {
     }
 }
 
+/// Which side of a guarantee moved a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// At least so many of a source.
+    Min,
+    /// At most so many of a source.
+    Max,
+}
+
+impl Bound {
+    /// The name, as written in a configuration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Min => "min",
+            Self::Max => "max",
+        }
+    }
+}
+
 /// What one stage did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "stage", rename_all = "snake_case")]
@@ -358,6 +378,21 @@ pub enum Step {
         /// The score.
         score: f64,
     },
+    /// A guarantee moved the hit into the first ones, or out of them.
+    Guarantee {
+        /// The source whose guarantee it is.
+        source: String,
+        /// Which side of it.
+        rule: Bound,
+        /// The rank before, from 1.
+        from: usize,
+        /// The rank after.
+        to: usize,
+        /// The score of the hit that was displaced less that of the one that was lifted.
+        cost: f64,
+        /// The score, which stays.
+        score: f64,
+    },
 }
 
 impl Step {
@@ -370,7 +405,8 @@ impl Step {
             | Self::Prior { score, .. }
             | Self::Rerank { score, .. }
             | Self::Recency { score, .. }
-            | Self::Diversify { score, .. } => *score = outcome,
+            | Self::Diversify { score, .. }
+            | Self::Guarantee { score, .. } => *score = outcome,
         }
         self
     }
@@ -378,7 +414,7 @@ impl Step {
     /// The score after this step, from the score before it.
     pub fn apply(&self, before: f64) -> f64 {
         match self {
-            Self::Aggregate { .. } | Self::Collapse { .. } => before,
+            Self::Aggregate { .. } | Self::Collapse { .. } | Self::Guarantee { .. } => before,
             Self::Fuse { rule, lists, .. } => rule.apply(lists),
             Self::Neighbours { weight, mean, .. } => (1.0 - weight) * before + weight * mean,
             Self::Prior { factor, .. } => before * factor,

@@ -40,7 +40,8 @@
 //! 7. **[Reranking](rerank)** merges a reranker's scores, with a fallback that never breaks the answer.
 //! 8. **[Recency](recency)** weighs freshness, per source.
 //! 9. **[Diversity](diversify)** sets hits against each other.
-//! 10. **The [answer]**: hits, each with its [`Ledger`], and a [`Status`] that admits every gap.
+//! 10. **[Guarantees](pipeline::guarantee)** bound how many of the first hits are of a source.
+//! 11. **The [answer]**: hits, each with its [`Ledger`], and a [`Status`] that admits every gap.
 //!
 //! What comes before the lists, [documents](document) in [stores](contract::Store), [embedders](contract::Embedder) and
 //! [chunkers](contract::Chunker), is described here as contracts and implemented elsewhere.

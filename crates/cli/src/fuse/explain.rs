@@ -91,6 +91,13 @@ fn explain_step(out: &mut String, step: &Step, before: f64, formula: &str) {
                 "   diversify: {lambda} × {unit:.4} − {novelty:.2} × {similarity:.4}{like} = {score:.6}"
             )
         }
+        Step::Guarantee { source, rule, from, to, cost, .. } => {
+            let rule = rule.as_str();
+            writeln!(
+                out,
+                "   guarantee: from rank {from} to {to} by the `{rule}` of {source}, cost {cost:.6}"
+            )
+        }
     };
 }
 

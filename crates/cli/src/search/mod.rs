@@ -52,8 +52,8 @@ pub(crate) struct SearchArgs {
     #[command(flatten)]
     config: ConfigArgs,
 
-    /// Say why each hit is where it is
-    #[arg(long, conflicts_with = "json")]
+    /// Say why each hit is where it is, and what else could have come first
+    #[arg(long)]
     explain: bool,
 
     /// Print what the search would do, and do nothing
@@ -86,7 +86,11 @@ pub(crate) fn run(args: &SearchArgs, store: &Path) -> Result<ExitCode, Failure> 
 
 impl SearchArgs {
     fn request(&self, config: &Config) -> Result<Request, Failure> {
-        let mut request = Request { why_not: self.why_not.clone(), ..Request::new(&self.query) };
+        let mut request = Request {
+            why_not: self.why_not.clone(),
+            alternatives: self.explain,
+            ..Request::new(&self.query)
+        };
         self.rank.apply(&mut request, config)?;
         self.what.apply(&mut request)?;
         Ok(request)
@@ -105,7 +109,7 @@ fn print(args: &SearchArgs, request: &Request, response: &Response) -> Result<Ex
     } else if let Some(id) = &args.why_not {
         explain::why_not(&response.answer, id)
     } else if args.explain {
-        explain::answer(&response.answer)
+        explain::answer(&response.answer) + &render::alternatives(response)
     } else {
         render::hits(response, request.now.as_ref())
     };

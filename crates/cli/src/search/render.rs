@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
-use mainstem::query::{Request, Response, SearchHit};
+use mainstem::query::{Alternative, Request, Response, SearchHit};
 use mainstem_core::LegState;
 use mainstem_core::time::Moment;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -125,6 +125,35 @@ fn highlighted(text: &str, line: Range<usize>, highlights: &[Range<usize>]) -> S
         }
     }
     out + &text[at..line.end]
+}
+
+/// A short table of what else could have come first.
+pub(super) fn alternatives(response: &Response) -> String {
+    let Some(others) = response.alternatives.as_ref().filter(|others| !others.is_empty()) else {
+        return String::new();
+    };
+    let present = response.hits.first().filter(|hit| hit.rank == 1).map(|hit| hit.id.as_str());
+    let first = |other: &Alternative| match &other.first {
+        None => "nothing".to_owned(),
+        Some(id) if present == Some(id) => "the same".to_owned(),
+        Some(id) => id.clone(),
+    };
+    let place = |other: &Alternative| match (&other.first, other.place) {
+        (None, _) => String::new(),
+        (first, _) if present.is_some() && first.as_deref() == present => String::new(),
+        (_, Some(place)) => format!("the present first at rank {place}"),
+        (_, None) => "the present first not at all".to_owned(),
+    };
+    let rows: Vec<_> = others.iter().map(|other| (&other.name, first(other), place(other))).collect();
+    let names = rows.iter().map(|(name, ..)| name.width()).max().unwrap_or(0);
+    let firsts = rows.iter().map(|(_, first, _)| first.width()).max().unwrap_or(0);
+    let mut out = format!("{STRONG}what else could have come first{STRONG:#}\n");
+    for (name, first, place) in &rows {
+        let (name_blank, first_blank) = (names - name.width(), firsts - first.width());
+        let line = format!("   {name}{:name_blank$}   {first}{:first_blank$}   {place}", "", "");
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    out
 }
 
 /// What the hits do not show by themselves, on standard error.

@@ -1,11 +1,12 @@
 //! The pipeline: what happens between the legs' answers and the one list, as configuration and as a run.
 //!
 //! ```text
-//! route → aggregate → collapse within → merge → fuse → collapse across → neighbours → prior → rerank → recency → diversify → cut
+//! route → aggregate → collapse within → merge → fuse → collapse across → neighbours → prior → rerank → recency → diversify → guarantee → cut
 //! ```
 //!
 //! A stage that is not configured does not run; there are no hidden ones.
 
+pub mod guarantee;
 pub mod merge;
 pub mod neighbours;
 pub mod prior;
@@ -26,6 +27,7 @@ use crate::recency::RecencySpec;
 use crate::rerank::RerankSpec;
 use crate::route::{RouteSpec, Router};
 
+pub use guarantee::{GuaranteeSpec, Guarantees};
 pub use merge::Across;
 pub use neighbours::NeighboursSpec;
 pub use prior::PriorSpec;
@@ -67,6 +69,9 @@ pub struct PipelineSpec {
     /// Set hits against each other.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "diversify")]
     pub diversify: Option<DiversifySpec>,
+    /// Bounds on how many of the first hits are of a source; `*` is for each source that is not named.
+    #[serde(skip_serializing_if = "IndexMap::is_empty", deserialize_with = "guarantees")]
+    pub guarantee: Guarantees,
     /// Drop hits whose final score is below this.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "min_score")]
     pub min_score: Option<f64>,
@@ -95,6 +100,7 @@ impl PipelineSpec {
         self.rerank.as_ref().map_or(Ok(()), RerankSpec::check)?;
         self.diversify.as_ref().map_or(Ok(()), DiversifySpec::check)?;
         check_recency(&self.recency)?;
+        guarantee::check(&self.guarantee)?;
         check_min_score(self.min_score)?;
         check_limit(self.limit)?;
         Ok(Pipeline { fusion: self.fuse.check()?, router: Router::new(&self.route)?, spec: self.clone() })
@@ -162,6 +168,7 @@ checked_fields! {
     rerank: Option<RerankSpec>, |rerank| rerank.as_ref().map_or(Ok(()), RerankSpec::check);
     recency: IndexMap<String, RecencySpec>, check_recency;
     diversify: Option<DiversifySpec>, |diversify| diversify.as_ref().map_or(Ok(()), DiversifySpec::check);
+    guarantees: Guarantees, guarantee::check;
     min_score: Option<f64>, |least| check_min_score(*least);
     limit: Option<usize>, |limit| check_limit(*limit);
 }

@@ -82,6 +82,7 @@ impl Pipeline {
         running.rerank();
         running.recency(&fused)?;
         running.diversify();
+        running.guarantee(&fused);
         let total = running.rows.len();
         running.cut();
         Ok(running.answer(&fused, total))

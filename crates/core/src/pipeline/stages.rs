@@ -248,8 +248,9 @@ impl Running<'_> {
         let spec = &self.pipeline.spec;
         let Some(settings) = spec.diversify else { return };
         let before = self.rows.len();
-        // A least score is looked at after the choice and need not cut its tail: a later pick can have the greater value.
-        let page = spec.limit.filter(|_| spec.min_score.is_none());
+        // A least score is looked at after the choice and need not cut its tail: a later pick can have the greater value. A guarantee
+        // may need a hit from behind the page.
+        let page = spec.limit.filter(|_| spec.min_score.is_none() && spec.guarantee.is_empty());
         let wanted = page.map_or(before, |limit| spec.offset.saturating_add(limit)).min(before);
         let relevance = Unit::for_scores(self.unit, self.rows.iter().map(|row| row.score));
         let picks = {

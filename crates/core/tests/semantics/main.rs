@@ -8,6 +8,7 @@ mod dedup;
 mod diversity;
 mod documents;
 mod fusion;
+mod guarantees;
 mod legs;
 mod merging;
 mod order;

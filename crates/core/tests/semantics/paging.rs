@@ -31,6 +31,7 @@ fn page_n_equals_rows_of_one_big_page() {
         r#","recency":{"*":{}},"diversify":{}"#,
         r#","dedup":{"within":0.95,"across":0.95},"recency":{"wiki":{"window_days":9}},"diversify":{}"#,
         r#","min_score":0.01"#,
+        r#","diversify":{},"guarantee":{"wiki":{"max":3},"chat":{"min":7,"top":14}}"#,
     ] {
         let page = |offset: usize, limit: usize| {
             let answer = run(&search(&format!(r#""offset":{offset},"limit":{limit}{stages}"#), &lists()));

@@ -9,6 +9,7 @@
 //!
 //! An answer never hides a gap: the status names every leg that is missing, and the most it could have added.
 
+mod alternatives;
 mod assemble;
 mod cache;
 mod errand;
@@ -32,6 +33,7 @@ use cache::VectorCache;
 use errand::Errand;
 use legs::Task;
 
+pub use alternatives::Alternative;
 pub use plan::{Known, Plan, PlannedLeg};
 pub use request::{CANDIDATES, PAGE, Request, Settings};
 pub use response::{Response, SearchHit, WhyNot};
@@ -97,7 +99,12 @@ impl Engine {
         let outcomes = legs::run(tasks, plan.deadline, started, &self.running);
         let (search, chunks) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
         let answer = plan.pipeline.check().and_then(|pipeline| pipeline.run(&search)).map_err(boxed)?;
-        Ok(Response::new(plan, answer, &chunks, request.why_not.as_ref(), started.elapsed()))
+        let mut response = Response::new(plan, answer, &chunks, request.why_not.as_ref(), started.elapsed());
+        if request.alternatives {
+            let alternatives = alternatives::alternatives(&response.plan, &self.settings, search)?;
+            response.alternatives = Some(alternatives);
+        }
+        Ok(response)
     }
 
     /// What a search for this request would do.

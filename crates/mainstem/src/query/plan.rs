@@ -17,6 +17,8 @@ use serde::{Serialize, Serializer};
 use super::request::{Request, Settings};
 use crate::Error;
 
+pub(super) use stages::patched;
+
 /// One leg of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlannedLeg {

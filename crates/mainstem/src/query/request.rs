@@ -39,6 +39,8 @@ pub struct Request {
     pub pipeline: Value,
     /// Say what became of the chunk of this name.
     pub why_not: Option<String>,
+    /// Say what else could have come first.
+    pub alternatives: bool,
     /// The clock; that of this machine when left out.
     pub now: Option<Moment>,
     /// How long to wait for the legs; as the settings say when left out.
@@ -58,6 +60,7 @@ impl Request {
             offset: 0,
             pipeline: Value::Null,
             why_not: None,
+            alternatives: false,
             now: None,
             deadline: None,
         }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
+use super::alternatives::Alternative;
 use super::assemble::Chunks;
 use super::plan::Plan;
 use super::snippet::Snippet;
@@ -124,6 +125,8 @@ pub struct Response {
     pub status: Status,
     /// What became of the chunk that the caller asked about.
     pub why_not: Option<WhyNot>,
+    /// What else could have come first, where the caller asked.
+    pub alternatives: Option<Vec<Alternative>>,
     /// What the search did.
     pub plan: Plan,
     /// How long it took.
@@ -151,6 +154,7 @@ impl Response {
             total: answer.total,
             status: answer.status.clone(),
             why_not,
+            alternatives: None,
             plan,
             took,
             answer,
@@ -186,8 +190,8 @@ impl Serialize for Routed<'_> {
 }
 
 impl Serialize for Response {
-    /// `{"hits", "total", "status"}`, and `why_not` where it was asked. How long it took is left out: the same search gives the same
-    /// bytes.
+    /// `{"hits", "total", "status"}`, and `why_not` and `alternatives` where they were asked. How long it took is left out: the same
+    /// search gives the same bytes.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("hits", &self.hits)?;
@@ -195,6 +199,9 @@ impl Serialize for Response {
         map.serialize_entry("status", &Routed(&self.status))?;
         if let Some(why_not) = &self.why_not {
             map.serialize_entry("why_not", why_not)?;
+        }
+        if let Some(alternatives) = &self.alternatives {
+            map.serialize_entry("alternatives", alternatives)?;
         }
         map.end()
     }

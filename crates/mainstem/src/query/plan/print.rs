@@ -4,7 +4,7 @@ use std::fmt;
 
 use mainstem_core::Across;
 use mainstem_core::contract::Filter;
-use mainstem_core::pipeline::NeighboursSpec;
+use mainstem_core::pipeline::{GuaranteeSpec, Guarantees, NeighboursSpec, guarantee};
 
 use super::{Plan, PlannedLeg};
 
@@ -90,6 +90,7 @@ impl Plan {
         let aging: Vec<_> = spec.recency.keys().map(String::as_str).collect();
         stage("recency", (!aging.is_empty()).then(|| aging.join(", ")));
         stage("diverse", spec.diversify.map(|spec| format!("lambda {}", spec.lambda)));
+        stage("ensure", (!spec.guarantee.is_empty()).then(|| ensured(&spec.guarantee)));
         let limit = spec.limit.map_or("all hits".to_owned(), |limit| format!("{limit} hits"));
         stage(
             "cut",
@@ -97,6 +98,19 @@ impl Plan {
         );
         stages
     }
+}
+
+/// The guarantees, in words.
+fn ensured(table: &Guarantees) -> String {
+    let one = |(source, spec): (&String, &GuaranteeSpec)| {
+        let source = if source == "*" { "each other source" } else { source };
+        let min = spec.min.map(|min| format!("at least {min}"));
+        let max = spec.max.map(|max| format!("at most {max}"));
+        let bounds: Vec<_> = min.into_iter().chain(max).collect();
+        format!("{} of {source}", bounds.join(" and "))
+    };
+    let all: Vec<_> = table.iter().map(one).collect();
+    format!("{} in the first {}", all.join(", "), guarantee::top(table))
 }
 
 fn leg_words(leg: &PlannedLeg) -> String {

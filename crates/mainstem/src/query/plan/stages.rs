@@ -1,6 +1,7 @@
 //! Which stages a search runs, with what settings.
 
 use mainstem_core::contract::SourceStats;
+use mainstem_core::pipeline::{Guarantees, guarantee};
 use mainstem_core::recency::{self, RecencySpec};
 use mainstem_core::{Failure, PipelineSpec};
 use serde_json::{Map, Value};
@@ -19,10 +20,20 @@ pub(super) fn pipeline(
     pipeline.recency.values_mut().for_each(scale);
     // A rule for a source that is not searched would only make for a note.
     pipeline.recency.retain(|name, _| name == "*" || sources.iter().any(|source| source.name == *name));
+    if request.filter.sources.is_some() || request.filter.kinds.is_some() {
+        narrow(&mut pipeline.guarantee, sources);
+    }
     pipeline.limit = Some(request.limit);
     pipeline.offset = request.offset;
     pipeline.check().map_err(|error| Box::new(error) as Failure)?;
     Ok(pipeline)
+}
+
+/// Leaves out the guarantees of sources that are not asked. The others keep the `top` that may be written with one of these.
+fn narrow(guarantees: &mut Guarantees, sources: &[&SourceStats]) {
+    let top = guarantee::top(guarantees);
+    guarantees.retain(|name, _| name == "*" || sources.iter().any(|source| source.name == *name));
+    guarantees.values_mut().for_each(|spec| spec.top = Some(top));
 }
 
 /// Turns recency on for the kinds of source that age, unless there is a rule already.
@@ -42,7 +53,8 @@ fn scale(rule: &mut RecencySpec) {
     }
 }
 
-fn patched(pipeline: PipelineSpec, patch: &Value) -> Result<PipelineSpec, Failure> {
+/// Lays a patch over a pipeline.
+pub(in crate::query) fn patched(pipeline: PipelineSpec, patch: &Value) -> Result<PipelineSpec, Failure> {
     if patch.is_null() {
         return Ok(pipeline);
     }
