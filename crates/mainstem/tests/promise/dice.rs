@@ -41,6 +41,8 @@ impl Dice {
 /// The vector, with length 1.
 pub(crate) fn unit(mut vector: Vec<f32>) -> Vec<f32> {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
-    vector.iter_mut().for_each(|value| *value /= length);
+    for value in &mut vector {
+        *value /= length;
+    }
     vector
 }

@@ -69,7 +69,9 @@ impl Filler {
                 lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
             words.sort_unstable();
             words.dedup();
-            words.into_iter().for_each(|word| *counts.entry(word.to_owned()).or_default() += 1);
+            for word in words {
+                *counts.entry(word.to_owned()).or_default() += 1;
+            }
         }
         let shared = counts.into_iter().filter(|(_, count)| count * 20 >= all);
         Self::Shared(shared.map(|(word, _)| word).collect())
