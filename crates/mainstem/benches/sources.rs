@@ -40,7 +40,9 @@ fn main() {
     let judged = five::judged(&folder, 1);
     let mut broken = quality(&folder, &judged);
     broken.extend(strange(&folder, &judged));
-    broken.iter().for_each(|limit| println!("does not hold: {limit}"));
+    for limit in &broken {
+        println!("does not hold: {limit}");
+    }
     assert!(broken.is_empty(), "{} limits do not hold", broken.len());
 }
 
