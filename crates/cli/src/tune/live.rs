@@ -40,7 +40,7 @@ pub(super) struct LiveArgs {
     sources: Vec<String>,
 
     /// How many candidates of each source and channel to record
-    #[arg(long, value_name = "N", default_value_t = 400, requires = "queries", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 200, requires = "queries", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     wide: u32,
 
     /// Write the recorded searches to this file, so that the next tuning needs no store

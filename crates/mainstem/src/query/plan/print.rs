@@ -109,7 +109,10 @@ fn ensured(table: &Guarantees) -> String {
         let bounds: Vec<_> = min.into_iter().chain(max).collect();
         format!("{} of {source}", bounds.join(" and "))
     };
-    let all: Vec<_> = table.iter().map(one).collect();
+    let mut entries: Vec<_> = table.iter().collect();
+    // By name: in which order settings are read depends on how they were written.
+    entries.sort_unstable_by_key(|(source, _)| *source);
+    let all: Vec<_> = entries.into_iter().map(one).collect();
     format!("{} in the first {}", all.join(", "), guarantee::top(table))
 }
 
