@@ -211,7 +211,9 @@ impl Errand {
             let share = self.weights.get(source).map_or(1.0, |weight| weight / most);
             if found.score < 0.0 { found.score / share } else { found.score * share }
         };
-        found.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.1.chunk.cmp(&b.1.chunk)));
+        // Equal scores go by the name of the source, not by which source came first into the store.
+        let place = |a: &(String, Found), b: &(String, Found)| a.0.cmp(&b.0).then(a.1.chunk.cmp(&b.1.chunk));
+        found.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| place(a, b)));
         if self.across != Across::Rank {
             found.truncate(self.candidates);
             return found;

@@ -56,7 +56,6 @@ fn the_same_search_gives_the_same_bytes() {
 
 /// The whole answer, with the rank of every hit in every list.
 #[test]
-#[ignore = "at the end of a list, equal scores go by the number of the chunk, which is the order of arrival"]
 fn the_order_in_which_sources_came_does_not_matter_to_the_last_byte() {
     let (judged, stored) = two_orders();
     let engines = stored.each_ref().map(Stored::engine);
