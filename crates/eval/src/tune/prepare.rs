@@ -66,7 +66,7 @@ pub(super) enum Looks {
     Nothing,
     /// At texts that overlap at least so much.
     Copies(f64),
-    /// At the words of all texts, and at vectors.
+    /// At the words of all texts.
     Words,
     /// At everything.
     All,
@@ -202,7 +202,8 @@ fn strip(items: &mut [Item], looks: Looks) -> bool {
         let key = item.key.take().filter(|key| keep("key", key));
         let mut extra = std::mem::take(&mut item.extra);
         extra.retain(|(name, value)| keep(name, value.get()));
-        let vector = item.vector.take().filter(|_| looks == Looks::Words);
+        // Neighbours are told by their vectors, which are there only where the recording kept them.
+        let vector = item.vector.take();
         let (document, created_at) = (item.document.take(), item.created_at.take());
         *item = Item { text, key, extra, vector, document, created_at, order: item.order, ..Item::default() };
     }
@@ -226,4 +227,19 @@ fn shared_fields(items: &[Item], looks: Looks) -> FxHashSet<(String, String)> {
         }
     }
     shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_neighbours_are_told_by_stays() {
+        let item = || Item { vector: Some(vec![1.0, 0.0]), text: Some("a text".into()), ..Item::default() };
+        for looks in [Looks::Nothing, Looks::Copies(0.9), Looks::Words] {
+            let mut items = [item()];
+            strip(&mut items, looks);
+            assert_eq!(items[0].vector.as_deref(), Some(&[1.0, 0.0][..]), "{looks:?}");
+        }
+    }
 }
