@@ -174,9 +174,17 @@ fn a_service_is_named_once_and_asked_for_each_text_once() {
     assert!(stderr(&added).contains("added `letters`, with vectors of 3 numbers"), "{}", stderr(&added));
     assert_eq!(service.asked(), ["dimension"]);
     let documents = r#"{"id":"1","text":"aaaa"}"#.to_owned() + "\n" + r#"{"id":"2","text":"bbbb"}"#;
-    folder.file("d.jsonl", documents);
-    good(&folder, "ingest d.jsonl --source s --model letters");
-    assert_eq!(service.asked(), ["aaaa", "bbbb"], "no probe: the length is known");
+    let again = documents.clone() + "\n" + r#"{"id":"3","text":"aaaa"}"#;
+    folder.file("again.jsonl", again).file("d.jsonl", documents);
+    good(&folder, "ingest again.jsonl --source s --model letters");
+    assert_eq!(
+        service.asked(),
+        ["aaaa", "bbbb"],
+        "no probe: the length is known; a text that comes twice is asked once"
+    );
+    good(&folder, "ingest again.jsonl --source s");
+    assert_eq!(service.asked(), Vec::<String>::new(), "nothing has changed");
+    good(&folder, "ingest d.jsonl --source s --sync");
     good(&folder, "ingest d.jsonl --source s");
     assert_eq!(service.asked(), Vec::<String>::new(), "nothing has changed");
 

@@ -1,9 +1,10 @@
-//! A memory of recent texts, so that a query that comes again costs nothing.
+//! A memory of recent texts, so that one that comes again costs nothing: services are paid by the text.
 //!
 //! It is not kept on disk: a store keeps the vectors of its documents itself, and does not embed an unchanged one again.
 
 use std::sync::{Mutex, PoisonError};
 
+use indexmap::IndexSet;
 use mainstem_core::Failure;
 use mainstem_core::contract::{Ctx, Embedded, Embedder, ModelCard};
 use rustc_hash::FxHashMap;
@@ -63,16 +64,18 @@ impl<E: Embedder> Embedder for Cached<E> {
     fn embed(&self, texts: &[&str], ctx: &Ctx) -> Result<Vec<Embedded>, Failure> {
         let known: Vec<_> =
             self.memory(|memory, half| texts.iter().map(|text| memory.get(text, half)).collect());
-        let new: Vec<&str> =
-            texts.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(text, _)| *text).collect();
-        let answer = if new.is_empty() { Vec::new() } else { self.inner.embed(&new, ctx)? };
+        let unknown = texts.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let new: IndexSet<&str> = unknown.map(|(text, _)| *text).collect();
+        let asked: Vec<&str> = new.iter().copied().collect();
+        let answer = if asked.is_empty() { Vec::new() } else { self.inner.embed(&asked, ctx)? };
         self.memory(|memory, half| {
-            for (text, embedded) in new.iter().zip(&answer) {
+            for (text, embedded) in asked.iter().zip(&answer) {
                 memory.put(Box::from(*text), embedded.clone(), half);
             }
         });
-        let mut answer = answer.into_iter();
-        Ok(known.into_iter().filter_map(|known| known.or_else(|| answer.next())).collect())
+        let answered = |text: &str| answer.get(new.get_index_of(text)?).cloned();
+        let known = known.into_iter().zip(texts);
+        Ok(known.filter_map(|(known, text)| known.or_else(|| answered(text))).collect())
     }
 }
 

@@ -29,6 +29,9 @@ pub use known::Known;
 
 use crate::Error;
 
+/// How many texts of a service are remembered: what is asked twice is paid for once.
+const REMEMBERED: usize = 4096;
+
 /// The model of this name, ready to embed queries: one that runs here, or a service that was added. `None` when it runs here but has
 /// not been pulled.
 ///
@@ -57,7 +60,7 @@ fn find(
     match service {
         Some(settings) => {
             let connected = HttpEmbedder::connect(&settings, &Ctx::unhurried(Moment::now()))?;
-            Ok(Some(Arc::new(purpose(connected))))
+            Ok(Some(Arc::new(Cached::new(purpose(connected), REMEMBERED))))
         }
         None => cache.load(known::find(name)?),
     }

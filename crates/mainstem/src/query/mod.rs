@@ -27,8 +27,9 @@ use std::time::Instant;
 
 use mainstem_core::contract::{Channel, Ctx, Embedder, Store, View};
 use mainstem_core::time::Moment;
-use mainstem_core::{Across, Failure, Replay};
+use mainstem_core::{Across, Failure, Replay, Search};
 
+use assemble::Chunks;
 use cache::VectorCache;
 use errand::Errand;
 use legs::Task;
@@ -73,16 +74,8 @@ impl Engine {
     /// # Errors
     /// As [`Self::search`].
     pub fn record(&self, request: &Request) -> Result<Replay, Failure> {
-        let started = Instant::now();
-        let now = request.now.clone().unwrap_or_else(Moment::now);
-        let view = self.store.view()?;
-        let plan = self.plan_for(view.as_ref(), request)?;
-        let mut tasks = self.tasks(&plan, &view, request, &now, started);
-        for task in &mut tasks {
-            (task.errand.across, task.errand.calibrated) = (Across::Rank, true);
-        }
-        let outcomes = legs::run(tasks, plan.deadline, started, &self.running);
-        let (search, _) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
+        let whole = |errand: &mut Errand| (errand.across, errand.calibrated) = (Across::Rank, true);
+        let Gathered { plan, search, .. } = self.gather(request, Instant::now(), whole)?;
         Ok(Replay { pipeline: plan.pipeline, search })
     }
 
@@ -92,12 +85,7 @@ impl Engine {
     /// When the store cannot be opened, or the request cannot be planned. A leg that fails is no error; the status names it.
     pub fn search(&self, request: &Request) -> Result<Response, Failure> {
         let started = Instant::now();
-        let now = request.now.clone().unwrap_or_else(Moment::now);
-        let view = self.store.view()?;
-        let plan = self.plan_for(view.as_ref(), request)?;
-        let tasks = self.tasks(&plan, &view, request, &now, started);
-        let outcomes = legs::run(tasks, plan.deadline, started, &self.running);
-        let (search, chunks) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
+        let Gathered { plan, search, chunks } = self.gather(request, started, |_| ())?;
         let answer = plan.pipeline.check().and_then(|pipeline| pipeline.run(&search)).map_err(boxed)?;
         let mut response = Response::new(plan, answer, &chunks, request.why_not.as_ref(), started.elapsed());
         if request.alternatives {
@@ -105,6 +93,23 @@ impl Engine {
             response.alternatives = Some(alternatives);
         }
         Ok(response)
+    }
+
+    /// Plans a request and brings home what its legs find, each errand after `change`.
+    fn gather(
+        &self,
+        request: &Request,
+        started: Instant,
+        change: impl Fn(&mut Errand),
+    ) -> Result<Gathered, Failure> {
+        let now = request.now.clone().unwrap_or_else(Moment::now);
+        let view = self.store.view()?;
+        let plan = self.plan_for(view.as_ref(), request)?;
+        let mut tasks = self.tasks(&plan, &view, request, &now, started);
+        tasks.iter_mut().for_each(|task| change(&mut task.errand));
+        let outcomes = legs::run(tasks, plan.deadline, started, &self.running);
+        let (search, chunks) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
+        Ok(Gathered { plan, search, chunks })
     }
 
     /// What a search for this request would do.
@@ -170,6 +175,13 @@ impl Engine {
             fetched: Arc::default(),
         }
     }
+}
+
+/// What the legs of a search brought home, before anything is ranked.
+struct Gathered {
+    plan: Plan,
+    search: Search,
+    chunks: Chunks,
 }
 
 fn boxed(error: mainstem_core::Error) -> Failure {
