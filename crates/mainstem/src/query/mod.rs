@@ -106,7 +106,9 @@ impl Engine {
         let view = self.store.view()?;
         let plan = self.plan_for(view.as_ref(), request)?;
         let mut tasks = self.tasks(&plan, &view, request, &now, started);
-        tasks.iter_mut().for_each(|task| change(&mut task.errand));
+        for task in &mut tasks {
+            change(&mut task.errand);
+        }
         let outcomes = legs::run(tasks, plan.deadline, started, &self.running);
         let (search, chunks) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
         Ok(Gathered { plan, search, chunks })
