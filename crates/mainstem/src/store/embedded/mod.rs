@@ -4,6 +4,7 @@
 //! truth.sqlite   documents, chunks, vectors: the truth
 //! lexical-<n>/   the words, derived
 //! matrix-<n>/    the vectors, derived
+//! cards.*        what a search reads of each chunk, derived
 //! lock           held by the one process that writes
 //! unsettled      there while an index may not be on disk yet
 //! ```
@@ -16,6 +17,7 @@
 //! One process writes at a time. Any number of others read meanwhile; nobody waits for anybody.
 
 pub(crate) mod allowed;
+mod cards;
 mod catch_up;
 mod check;
 mod derived;
@@ -37,6 +39,7 @@ use mainstem_core::contract::{Ability, Applied, Capabilities, Change, ModelCard,
 use mainstem_core::{Code, Document, Failure};
 
 use crate::Error;
+use cards::Cards;
 use pool::{Pool, lock};
 use remembered::Remembered;
 use snapshot::{Indexes, Shared, Snapshot, Suspects};
@@ -124,7 +127,8 @@ impl EmbeddedStore {
 
     fn new(dir: &Path, gate: Gate, writer: Option<Mutex<Writer>>) -> Self {
         let (remembered, suspects) = (Remembered::default(), Suspects::default());
-        let shared = Arc::new(Shared { pool: Pool::new(dir), remembered, suspects });
+        let cards = Cards::new(dir);
+        let shared = Arc::new(Shared { pool: Pool::new(dir), cards, remembered, suspects });
         Self { dir: dir.to_owned(), shared, gate: Mutex::new(gate), writer }
     }
 

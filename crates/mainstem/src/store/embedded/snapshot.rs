@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex};
 use mainstem_core::contract::{
     Background, Channel, Ctx, Filter, Found, FoundIn, Retrieval, Scoring, SourceStats, View,
 };
-use mainstem_core::{ChunkId, Code, Failure, StoredChunk};
+use mainstem_core::{Chunk, ChunkId, Code, Document, Failure, StoredChunk};
 use rusqlite::Row;
+use rustc_hash::FxHashMap;
 
 use super::allowed::Allowed;
+use super::cards::{Cards, Files};
 use super::catch_up::{Derived, Stumble};
 use super::check;
 use super::lexical::{Lexical, LexicalView};
@@ -44,6 +46,7 @@ impl Indexes {
 /// What all views of a store share.
 pub(super) struct Shared {
     pub(super) pool: Arc<Pool>,
+    pub(super) cards: Cards,
     pub(super) remembered: Remembered,
     pub(super) suspects: Suspects,
 }
@@ -131,6 +134,11 @@ impl Snapshot {
     /// The vectors.
     pub(super) fn matrix(&self) -> &MatrixView {
         &self.matrix
+    }
+
+    /// The cards.
+    pub(super) fn cards(&self) -> Option<Arc<Files>> {
+        self.shared.cards.files()
     }
 
     /// Goes through everything in the truth that an index should hold.
@@ -271,9 +279,60 @@ impl Snapshot {
         })
     }
 
+    /// The chunks of these numbers, in the order asked; those that are gone are left out.
+    fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<StoredChunk>, Error> {
+        let mut room = Vec::new();
+        // Whether a chunk is still there, an index can say that is exactly at this moment.
+        let files = self.shared.cards.files().filter(|_| self.level);
+        let on_card = |id: &ChunkId| self.on_card(*id, files.as_deref()?, &mut room);
+        let mut found: Vec<_> = ids.iter().map(on_card).collect();
+        self.drop_bare_gone(&mut found)?;
+        let missing = ids.iter().zip(&found).filter(|(_, found)| found.is_none());
+        let missing: Vec<_> = missing.map(|(id, _)| *id).collect();
+        if missing.is_empty() {
+            return Ok(found.into_iter().flatten().collect());
+        }
+        let read = self.read(|reading| read::chunks(reading, &missing))?;
+        if files.is_some() && !read.is_empty() {
+            self.shared.cards.miss();
+        }
+        let mut read: FxHashMap<_, _> = read.into_iter().map(|stored| (stored.id, stored)).collect();
+        for (id, place) in ids.iter().zip(&mut found) {
+            *place = place.take().or_else(|| read.remove(id));
+        }
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Drops chunks without a vector that are gone: the matrix cannot tell.
+    fn drop_bare_gone(&self, found: &mut [Option<StoredChunk>]) -> Result<(), Error> {
+        let is_bare = |stored: &StoredChunk| stored.chunk.vector.is_none();
+        if !found.iter().flatten().any(is_bare) {
+            return Ok(());
+        }
+        self.read(|reading| {
+            for place in found {
+                if let Some(stored) = place.as_ref().filter(|stored| is_bare(stored))
+                    && !read::has_chunk(reading, stored.id)?
+                {
+                    *place = None;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// A chunk from its card and its row of the matrix; nothing where it has to be read from the truth.
+    fn on_card(&self, id: ChunkId, files: &Files, room: &mut Vec<u8>) -> Option<StoredChunk> {
+        let card = files.card(id, room)?;
+        let vector = if card.embedded { Some(self.matrix.vector(id)?) } else { None };
+        let source = self.sources.iter().find(|source| source.number == card.source)?.name.clone();
+        let (document, chunk) = card.open()?;
+        Some(StoredChunk { id, document: Document { source, ..document }, chunk: Chunk { vector, ..chunk } })
+    }
+
     /// With names in place of numbers, by name.
     fn name(&self, found: ByNumber) -> Vec<FoundIn> {
-        let mut lists: rustc_hash::FxHashMap<_, _> = found.into_iter().collect();
+        let mut lists: FxHashMap<_, _> = found.into_iter().collect();
         let named = self.sources.iter().filter_map(|source| {
             let found = lists.remove(&source.number).filter(|found| !found.is_empty())?;
             Some(FoundIn { source: source.name.clone(), found })
@@ -318,6 +377,6 @@ impl View for Snapshot {
     }
 
     fn fetch(&self, chunks: &[ChunkId]) -> Result<Vec<StoredChunk>, Failure> {
-        self.read(|reading| read::chunks(reading, chunks)).map_err(boxed)
+        self.chunks(chunks).map_err(boxed)
     }
 }

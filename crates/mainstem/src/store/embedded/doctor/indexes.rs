@@ -26,6 +26,7 @@ pub(super) fn examine(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
         findings = lexical(snapshot)?;
     }
     findings.extend(matrix(snapshot)?);
+    findings.extend(cards(snapshot)?);
     Ok(findings)
 }
 
@@ -83,6 +84,20 @@ fn matrix(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
     let missing = missing.finding(chunks, "cannot be found by their vectors", REINDEX);
     let changed = changed.finding(chunks, "have other vectors in the vector matrix", REINDEX);
     Ok(missing.into_iter().chain(changed).chain(surplus).collect())
+}
+
+/// A card that is missing does no harm, and one that is damaged only costs time; but somebody changed the file.
+fn cards(snapshot: &Snapshot) -> Result<Option<Finding>, Error> {
+    let Some(files) = snapshot.cards() else { return Ok(None) };
+    let mut damaged = Tally::new();
+    snapshot.each::<Lexical>(|row| {
+        let id = chunk_id(row)?;
+        if files.is_damaged(id) {
+            damaged.add(id.0);
+        }
+        Ok(())
+    })?;
+    Ok(damaged.finding(("chunk", "chunks"), "have cards that are not what was written", REINDEX))
 }
 
 fn surplus(index: &str, held: u64, expected: u64) -> Option<Finding> {

@@ -7,7 +7,7 @@
 use mainstem_kernels::Kernels;
 use rustc_hash::FxHashMap;
 
-use super::code::Probe;
+use super::code::{self, Probe};
 use super::snapshot::{Snapshot, source_of, weight_of};
 
 /// How many rows of a source are looked at, at most.
@@ -76,10 +76,24 @@ impl Rows {
     /// Takes every so-manieth row, so that there are `most` of them at last.
     fn pass(&mut self, snapshot: &Snapshot, row: u32, most: usize) {
         if self.of <= most || self.passed * most % self.of < most {
-            self.codes.extend(snapshot.codes_of(row));
-            self.weights.push(weight_of(snapshot.row(row)));
+            self.take(snapshot, row);
         }
         self.passed += 1;
+    }
+}
+
+impl Rows {
+    /// Takes a row. Where there are signs, no search reads the codes, and they are made anew from what it does read: a few of them would
+    /// bring all into memory.
+    fn take(&mut self, snapshot: &Snapshot, row: u32) {
+        if snapshot.signs().is_none() {
+            self.codes.extend(snapshot.codes_of(row));
+            self.weights.push(weight_of(snapshot.row(row)));
+            return;
+        }
+        let mut bytes = Vec::with_capacity(snapshot.dim());
+        self.weights.push(code::quantise(&code::widened(snapshot.exact_of(row)), &mut bytes));
+        self.codes.extend(bytes.into_iter().map(u8::cast_signed));
     }
 }
 

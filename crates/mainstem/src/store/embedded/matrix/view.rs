@@ -88,6 +88,12 @@ impl MatrixView {
         Ok(chunks.iter().map(score).collect())
     }
 
+    /// The vector of a chunk, of length 1 and as exact as f16 is; nothing for one that has none.
+    pub(crate) fn vector(&self, chunk: ChunkId) -> Option<Vec<f32>> {
+        let row = self.snapshot.find(chunk.0)?;
+        Some(code::widened(self.snapshot.exact_of(row)))
+    }
+
     /// Whether the row of a chunk is, to the bit, what its vector makes it.
     pub(crate) fn holds(&self, id: ChunkId, source: u32, vector: &[f32]) -> bool {
         code::unit(vector).is_ok_and(|unit| {
@@ -121,7 +127,7 @@ impl MatrixView {
 
     fn shortlists(&self, probe: &Probe, slots: &Slots, allowed: Option<&Allowed>, limit: usize) -> Vec<Best> {
         let pass = self.pass(allowed);
-        let least = if matches!(pass, Pass::Signs(..)) { KEEP_SIGNS } else { KEEP_CODES };
+        let least = if self.snapshot.signs().is_some() { KEEP_SIGNS } else { KEEP_CODES };
         let keep = limit.saturating_mul(KEEP_TIMES).max(least).min(self.snapshot.rows());
         let scan = Scan { snapshot: &self.snapshot, probe, slots, allowed, keep, pass };
         scan.run(self.tuning.rows_per_thread)
