@@ -136,8 +136,9 @@ impl Snapshot {
         &self.matrix
     }
 
-    /// The cards.
+    /// The cards as they are on disk, even if they were replaced since they were last read.
     pub(super) fn cards(&self) -> Option<Arc<Files>> {
+        self.shared.cards.miss();
         self.shared.cards.files()
     }
 
