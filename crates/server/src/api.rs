@@ -34,21 +34,25 @@ pub struct Operation {
     tag: &'static str,
     parameters: Vec<Value>,
     body: Option<(Vec<&'static str>, Describe)>,
-    answers: Vec<(u16, &'static str, Option<(&'static str, Describe)>)>,
+    answers: Vec<Answer>,
     path: Option<&'static str>,
 }
 
-/// Makes the schema of a type.
-type Describe = Box<dyn Fn(&mut SchemaGenerator) -> Schema>;
-
-fn describe<T: JsonSchema>() -> Describe {
-    Box::new(|schemas| schemas.subschema_for::<T>())
+/// One kind of answer.
+struct Answer {
+    status: u16,
+    kind: &'static str,
+    meaning: &'static str,
+    schema: Describe,
 }
+
+/// Makes the schema of a type.
+type Describe = fn(&mut SchemaGenerator) -> Schema;
 
 impl Operation {
     /// An operation with a name that clients call it by, and one sentence.
     pub fn new(tag: &'static str, id: &'static str, summary: &'static str) -> Self {
-        Self { tag, id, summary, ..Self::default() }
+        Self { id, summary, tag, ..Self::default() }
     }
 
     /// The path as it is described, where the one that is matched says less.
@@ -87,7 +91,7 @@ impl Operation {
     /// A body of one of these types.
     #[must_use]
     pub fn takes_as<T: JsonSchema>(mut self, types: &[&'static str]) -> Self {
-        self.body = Some((types.to_vec(), describe::<T>()));
+        self.body = Some((types.to_vec(), SchemaGenerator::subschema_for::<T>));
         self
     }
 
@@ -100,7 +104,7 @@ impl Operation {
     /// What it gives with a status, as some type.
     #[must_use]
     pub fn gives_as<T: JsonSchema>(mut self, status: u16, kind: &'static str, meaning: &'static str) -> Self {
-        self.answers.push((status, meaning, Some((kind, describe::<T>()))));
+        self.answers.push(Answer { status, kind, meaning, schema: SchemaGenerator::subschema_for::<T> });
         self
     }
 
@@ -112,12 +116,9 @@ impl Operation {
 
     fn write(self, schemas: &mut SchemaGenerator) -> Value {
         let mut answers = Map::new();
-        for (status, meaning, content) in self.answers {
-            let mut answer = json!({ "description": meaning });
-            if let Some((kind, schema)) = content {
-                answer["content"] = json!({ kind: { "schema": schema(schemas) } });
-            }
-            answers.insert(status.to_string(), answer);
+        for Answer { status, kind, meaning, schema } in self.answers {
+            let content = json!({ kind: { "schema": schema(schemas) } });
+            answers.insert(status.to_string(), json!({ "description": meaning, "content": content }));
         }
         let error = schemas.subschema_for::<ErrorBody>();
         for status in ANYWHERE.map(|status| status.to_string()) {

@@ -175,7 +175,9 @@ fn engines(store: &Arc<EmbeddedStore>, settings: Settings) -> Result<Engines, Ap
     let card = store.model()?;
     let documents = match vectors::model_of(store) {
         Ok((model, note)) => {
-            note.iter().for_each(|note| tracing::warn!("{note}"));
+            if let Some(note) = note {
+                tracing::warn!("{note}");
+            }
             model
         }
         Err(error) => {

@@ -30,6 +30,10 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Json<T> {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
         let JsonBytes(bytes) = JsonBytes::from_request(request, app).await?;
+        // The reader would take a list for an object without names.
+        if bytes.trim_ascii_start().starts_with(b"[") {
+            return Err(ApiError::new(Code::Syntax, "the body is a list, expected an object", "see `/docs`"));
+        }
         serde_json::from_slice(&bytes).map(Self).map_err(|error| ApiError::json(&error))
     }
 }

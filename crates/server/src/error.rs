@@ -80,7 +80,7 @@ impl ApiError {
         let parsed = mainstem_core::error::from_deserialiser(text, None);
         let place = format!("line {} column {}", error.line(), error.column());
         let default = if error.is_data() { "see `/docs` for what this takes" } else { "this must be JSON" };
-        let hint = parsed.hint().map_or_else(|| default.to_owned(), |hint| hint.into_owned());
+        let hint = parsed.hint().map_or_else(|| default.to_owned(), Cow::into_owned);
         Self::new(parsed.code(), format!("{place}: {parsed}"), hint)
     }
 
@@ -165,9 +165,7 @@ impl From<&dyn Diagnostic> for ApiError {
             tracing::error!(error = %error, "a promise was broken");
             return Self::internal();
         }
-        let hint = error
-            .hint()
-            .map_or_else(|| "see `/docs` for what this takes".to_owned(), |hint| hint.into_owned());
+        let hint = error.hint().map_or_else(|| "see `/docs` for what this takes".to_owned(), Cow::into_owned);
         let number = |name: &str, number: Option<u64>| number.map(|at| format!("{name} {at}"));
         let place = error.place().filter(|place| place.file.is_none());
         let place = place.map(|place| [number("line", place.line), number("column", place.column)]);

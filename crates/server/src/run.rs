@@ -34,16 +34,18 @@ pub fn run(setup: Setup, ready: impl FnOnce(SocketAddr)) -> Result<(), ApiError>
     logs::start(&setup.config);
     let server = Bound::new(setup)?;
     ready(server.address);
-    server.serve(signals())
+    server.serve(signals());
+    Ok(())
 }
 
 /// A server on a thread of its own, for tests and for programs that do more than serve.
-#[derive(Debug)]
 pub struct Running {
     /// Where it listens.
     pub address: SocketAddr,
+    /// What its requests see.
+    pub app: Arc<App>,
     stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<Result<(), ApiError>>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 /// Starts a server and lets the caller go on.
@@ -52,17 +54,17 @@ pub struct Running {
 /// As [`run`].
 pub fn start(setup: Setup) -> Result<Running, ApiError> {
     let server = Bound::new(setup)?;
-    let address = server.address;
+    let (address, app) = (server.address, Arc::clone(&server.app));
     let (stop, stopped) = oneshot::channel();
     let thread = std::thread::spawn(move || server.serve(async { drop(stopped.await) }));
-    Ok(Running { address, stop: Some(stop), thread: Some(thread) })
+    Ok(Running { address, app, stop: Some(stop), thread: Some(thread) })
 }
 
 impl Running {
     /// Stops it as SIGTERM would, and waits until it has.
     ///
     /// # Errors
-    /// When it had failed.
+    /// When it panicked.
     pub fn stop(mut self) -> Result<(), ApiError> {
         self.finish()
     }
@@ -70,7 +72,7 @@ impl Running {
     fn finish(&mut self) -> Result<(), ApiError> {
         drop(self.stop.take());
         let Some(thread) = self.thread.take() else { return Ok(()) };
-        thread.join().unwrap_or_else(|_| Err(ApiError::internal()))
+        thread.join().map_err(|_| ApiError::internal())
     }
 }
 
@@ -101,7 +103,7 @@ impl Bound {
         Ok(Self { address, listener, app, runtime })
     }
 
-    fn serve(self, stop: impl Future<Output = ()>) -> Result<(), ApiError> {
+    fn serve(self, stop: impl Future<Output = ()>) {
         let Self { listener, app, runtime, .. } = self;
         let router = layers::around(routes::router(), &app);
         let grace = app.config.shutdown_grace.0;
@@ -110,7 +112,6 @@ impl Bound {
         runtime.shutdown_timeout(grace);
         tracing::info!("stopped");
         drop(app);
-        Ok(())
     }
 }
 

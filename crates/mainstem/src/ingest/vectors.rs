@@ -13,11 +13,14 @@ use crate::store::embedded::EmbeddedStore;
 /// What follows when there is no model.
 const WORDS_ALONE: &str = "documents without vectors are found by words alone";
 
+/// A model, where there is one.
+pub type Model = Option<Arc<dyn Embedder>>;
+
 /// The model that embeds the documents of a store: that of its vectors, else the default one. Where it is not here, a sentence says so.
 ///
 /// # Errors
 /// When the store or the list of models cannot be read, and when a service does not answer.
-pub fn model_of(store: &EmbeddedStore) -> Result<(Option<Arc<dyn Embedder>>, Option<String>), Error> {
+pub fn model_of(store: &EmbeddedStore) -> Result<(Model, Option<String>), Error> {
     let name = store.model()?.map_or_else(|| known::ALL[0].name.to_owned(), |card| card.name);
     if known::ALL.iter().any(|model| model.name == name) {
         let model = models::for_documents(&name)?;

@@ -282,6 +282,6 @@ mod tests {
                 && text::<Bytes>("99999999999GiB").is_err()
         );
         assert!(text::<Origins>("app.example.com").unwrap_err().contains("`app.example.com`"));
-        assert!(text::<LogFormat>("xml").is_err() && text::<std::net::SocketAddr>("7700").is_err());
+        assert!(text::<LogFormat>("xml").is_err() && text::<SocketAddr>("7700").is_err());
     }
 }

@@ -9,7 +9,8 @@ use mainstem_core::deadline::Deadline;
 use mainstem_core::time::Moment;
 use mainstem_core::{Code, PipelineSpec};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::access::Scope;
@@ -72,7 +73,7 @@ pub struct Ask {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
     /// How long to wait for the legs.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "object")]
     pub deadline: Option<Patience>,
     /// The clock for freshness; that of the server when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,6 +101,12 @@ pub struct Patience {
     /// At this, go on regardless: 500.
     #[serde(default = "usual_hard")]
     pub hard_ms: u64,
+}
+
+/// Reads an object; the reader alone would also take a list, for one without names.
+fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Patience>, D::Error> {
+    let fields = Option::<Map<String, Value>>::deserialize(deserializer)?;
+    fields.map(|fields| serde_json::from_value(Value::Object(fields))).transpose().map_err(D::Error::custom)
 }
 
 fn usual_soft() -> u64 {
