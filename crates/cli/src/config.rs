@@ -98,7 +98,11 @@ fn told_in(problem: &mainstem_server::config::Problem, path: Option<&str>) -> Pr
 
 /// Prints all problems.
 pub(crate) fn report(problems: &[Problem]) -> ExitCode {
-    problems.iter().map(|problem| failure::report(problem)).last().unwrap_or(ExitCode::SUCCESS)
+    let mut exit = ExitCode::SUCCESS;
+    for problem in problems {
+        exit = failure::report(problem);
+    }
+    exit
 }
 
 /// Runs the command.

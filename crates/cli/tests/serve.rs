@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod command;
+mod letters;
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -11,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use command::Folder;
+use letters::Service;
 
 /// A server in a folder.
 struct Served {
@@ -175,6 +177,43 @@ fn what_was_acknowledged_survives_sudden_death() {
         "POST /v1/search HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: 23\r\n\r\n{\"query\": \"document\"  }",
     );
     assert!(found.contains("\"hits\":[{"), "{found}");
+}
+
+#[test]
+fn texts_without_vectors_are_embedded_by_the_model_of_the_store() {
+    let (folder, service) = (Folder::new("serve-embed"), Service::start());
+    let models = |arguments: &str| {
+        let mut command = folder.command(arguments);
+        let output = command.env("MAINSTEM_MODELS", folder.0.join("no-models")).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments}: {}", command::stderr(&output));
+    };
+    folder.file("first.jsonl", "{\"id\":\"first\",\"text\":\"cccc\"}\n");
+    models(&format!("model add letters --url {}", service.url));
+    models("--store s ingest first.jsonl --source s --model letters");
+    service.asked();
+    let server = Served::start(&folder);
+    let put = |lines: &str| {
+        let head = format!(
+            "PUT /v1/sources/s/documents HTTP/1.1\r\ncontent-type: application/x-ndjson\r\ncontent-length: {}\r\n\r\n",
+            lines.len()
+        );
+        server.ask(&(head + lines))
+    };
+    let two = "{\"id\":\"1\",\"text\":\"aaaa\"}\n{\"id\":\"2\",\"text\":\"bbbb\"}\n";
+    assert!(put(two).contains("\"added\":2"));
+    assert_eq!(service.asked(), ["aaaa", "bbbb"]);
+    assert!(put(two).contains("\"unchanged\":2"));
+    assert_eq!(service.asked(), Vec::<String>::new(), "what is there needs no model");
+    assert!(server.ask("GET /v1/sources HTTP/1.1\r\n\r\n").contains("\"vectors\":3"));
+    let body = r#"{"query":"bab","k":1,"channels":["dense"],"deadline":{"soft_ms":20000,"hard_ms":20000}}"#;
+    let length = body.len();
+    let head = format!(
+        "POST /v1/search HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    );
+    let found = server.ask(&(head + body));
+    assert!(found.contains("{\"hits\":[{\"id\":\"s/2#0\""), "{found}");
+    let related = server.ask("GET /v1/documents/s/2/related HTTP/1.1\r\n\r\n");
+    assert!(related.contains("\"channel\":\"dense\""), "{related}");
 }
 
 #[test]

@@ -152,7 +152,10 @@ impl App {
         });
         match tokio::time::timeout(self.config.request_timeout.0, task).await {
             Ok(Ok(result)) => result,
-            Ok(Err(_)) => Err(ApiError::internal()),
+            Ok(Err(panic)) => {
+                tracing::error!(%panic, "work panicked");
+                Err(ApiError::internal())
+            }
             Err(_) => {
                 let hint = "ask for less, or let the operator raise `request_timeout`";
                 Err(ApiError::new(Code::TimedOut, "the answer was not ready in time", hint))

@@ -126,3 +126,35 @@ fn request_id(request: &Request) -> HeaderValue {
         HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("none"))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use http_body_util::BodyExt as _;
+    use hyper::service::Service as _;
+    use hyper_util::service::TowerToHyperService;
+    use mainstem::store::EmbeddedStore;
+
+    use super::*;
+    use crate::app::Setup;
+
+    async fn panics() -> String {
+        panic!("secret words")
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_error_without_details() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(EmbeddedStore::init(folder.path()).unwrap());
+        let (settings, pipeline) = (mainstem::query::Settings::default(), serde_json::Map::new());
+        let config = crate::config::ServerConfig::default();
+        let app = App::new(Setup { store, settings, pipeline, config, keys: false }).unwrap();
+        let service = TowerToHyperService::new(around(Router::new().route("/", get(panics)), &app));
+        let response = service.call(Request::new(Body::empty())).await.unwrap();
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(response.headers().contains_key(REQUEST_ID));
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(body.to_vec()).unwrap();
+        assert!(text.contains("E0901") && !text.contains("secret"), "{text}");
+    }
+}

@@ -25,7 +25,9 @@ pub(super) fn embedder(
         return asked_for(name, store).map(Some);
     }
     let (model, note) = model_of(store).map_err(failure)?;
-    note.iter().for_each(|note| output::note(note));
+    if let Some(note) = note {
+        output::note(&note);
+    }
     Ok(model)
 }
 

@@ -2,8 +2,13 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use mainstem::store::EmbeddedStore;
+use mainstem_server::ApiError;
+use mainstem_server::config::Seconds;
 use serde_json::json;
 
 use crate::client::Server;
@@ -18,7 +23,7 @@ fn a_server_that_stops_finishes_what_it_has_begun() {
     let mut begun = [0; 15];
     stream.read_exact(&mut begun).unwrap();
     let Server { running, folder, .. } = server;
-    let app = std::sync::Arc::clone(&running.app);
+    let app = Arc::clone(&running.app);
     let stopping = std::thread::spawn(move || running.stop());
     while !app.is_stopping() {
         std::thread::yield_now();
@@ -33,6 +38,43 @@ fn a_server_that_stops_finishes_what_it_has_begun() {
     let store = EmbeddedStore::open_read_only(&folder.path().join("store")).unwrap();
     assert_eq!(store.sources().unwrap()[0].documents, 2);
     assert!(!folder.path().join("store/unsettled").exists(), "the indexes are on disk");
+}
+
+#[test]
+fn an_answer_that_takes_too_long_is_an_error_and_gives_its_place_back() {
+    let server = Server::with(|config| {
+        config.request_timeout = Seconds(Duration::from_millis(50));
+        config.searches = 1;
+    });
+    let app = Arc::clone(&server.running.app);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (release, released) = channel::<()>();
+    let slot = app.search_slot().unwrap();
+    let late = runtime.block_on(app.work(Some(slot), move |_| {
+        let _ = released.recv();
+        Ok(())
+    }));
+    assert_eq!(late.unwrap_err().status(), 504);
+    assert_eq!(server.post("/v1/search", &json!({"query": "x"})).error().0, 503, "the work still runs");
+    drop(release);
+    while app.running() != (0, 0) {
+        std::thread::yield_now();
+    }
+    assert_eq!(server.get("/healthz").status, 200);
+}
+
+#[test]
+fn work_that_panics_is_an_error_without_details() {
+    let server = Server::new();
+    let app = Arc::clone(&server.running.app);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let slot = app.search_slot().unwrap();
+    let panicked =
+        runtime.block_on(app.work(Some(slot), |_| -> Result<(), ApiError> { panic!("secret words") }));
+    let error = panicked.unwrap_err();
+    assert_eq!(error.status(), 500);
+    assert!(!error.message.contains("secret"));
+    assert_eq!(app.running(), (0, 0));
 }
 
 #[test]

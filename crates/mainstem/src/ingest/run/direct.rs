@@ -17,6 +17,7 @@ impl Ingest<'_> {
         let mut documents: Vec<Document> =
             documents.into_iter().map(|(document, format)| self.cut(document, format)).collect();
         self.announce_brought(&documents)?;
+        self.reuse(&mut documents)?;
         self.embed(&mut documents)?;
         self.store.apply(documents.into_iter().map(Change::Put).collect())
     }
@@ -36,15 +37,20 @@ impl Ingest<'_> {
         }
     }
 
-    /// Gives chunks the vectors that they had, and those that are new the model's.
-    fn embed(&self, documents: &mut [Document]) -> Result<(), Failure> {
-        let Some(embedder) = self.embedder else { return Ok(()) };
-        for document in documents.iter_mut() {
-            let before = self.known.map(|known| known.document(&document.source, &document.id));
-            if let Some(before) = before.transpose()?.flatten() {
+    /// Gives chunks that the model would read as before the vectors that they had.
+    fn reuse(&self, documents: &mut [Document]) -> Result<(), Failure> {
+        let Some(known) = self.known else { return Ok(()) };
+        for document in documents {
+            if let Some(before) = known.document(&document.source, &document.id)? {
                 known::reuse(document, before);
             }
         }
+        Ok(())
+    }
+
+    /// Gives chunks that have no vector the model's.
+    fn embed(&self, documents: &mut [Document]) -> Result<(), Failure> {
+        let Some(embedder) = self.embedder else { return Ok(()) };
         let mut waiting = embed::waiting(documents);
         if let Some(announce) = self.announce.filter(|_| !waiting.is_empty()) {
             announce(Vectors::Embedded(embedder.card()))?;

@@ -15,6 +15,9 @@ use crate::error::ApiError;
 const MOST_LINES: usize = 1024;
 const MOST_BYTES: usize = 8 << 20;
 
+/// So many lines where a model may have to read them, which takes longer than everything else.
+const MOST_READ: usize = 256;
+
 /// Where documents go.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
@@ -24,10 +27,10 @@ pub(super) struct Target {
 }
 
 /// Lines in hand.
-#[derive(Default)]
 pub(super) struct Batch {
-    lines: Vec<Parsed>,
+    lines: Vec<Line>,
     bytes: usize,
+    most: usize,
 }
 
 /// A line that was looked at.
@@ -38,22 +41,22 @@ struct Parsed {
 }
 
 impl Batch {
+    /// An empty batch, for lines that a model may have to read or not.
+    pub(super) fn new(read: bool) -> Self {
+        Self { lines: Vec::new(), bytes: 0, most: if read { MOST_READ } else { MOST_LINES } }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.lines.len() >= MOST_LINES || self.bytes >= MOST_BYTES
+        self.lines.len() >= self.most || self.bytes >= MOST_BYTES
     }
 
-    pub(super) fn push(&mut self, line: Line, depth: usize) {
+    pub(super) fn push(&mut self, line: Line) {
         self.bytes += line.text.as_ref().map_or(0, Vec::len);
-        let (id, document) =
-            match line.text.map_err(|error| (None, error)).and_then(|text| parse(&text, depth)) {
-                Ok(document) => (Some(document.id.clone()), Ok(document)),
-                Err((id, error)) => (id, Err(error)),
-            };
-        self.lines.push(Parsed { number: line.number, id, document });
+        self.lines.push(line);
     }
 
     /// Writes the documents, and gives a result for each line when all of them are on disk.
@@ -63,11 +66,11 @@ impl Batch {
     /// # Errors
     /// When nothing can be written now, whatever the documents are.
     pub(super) fn write(self, app: &App, target: &Target) -> Result<(Vec<LineResult>, Applied), ApiError> {
-        let documents: Vec<Document> =
-            self.lines.iter().filter_map(|line| line.document.as_ref().ok().cloned()).collect();
+        let depth = app.config.json_depth;
+        let mut lines: Vec<Parsed> = self.lines.into_iter().map(|line| Parsed::new(line, depth)).collect();
+        let documents = lines.iter().filter_map(|line| line.document.as_ref().ok().cloned()).collect();
         let model = app.documents_model();
         let (embedder, store) = (model.as_deref(), app.store.as_ref());
-        let mut lines = self.lines;
         let applied = match put(store, target, embedder, documents) {
             Ok(applied) => applied,
             Err(failure) if failure.code().fault() == Fault::Caller => {
@@ -84,6 +87,15 @@ impl Batch {
 }
 
 impl Parsed {
+    fn new(line: Line, depth: usize) -> Self {
+        let parsed = line.text.map_err(|error| (None, error)).and_then(|text| parse(&text, depth));
+        let (id, document) = match parsed {
+            Ok(document) => (Some(document.id.clone()), Ok(document)),
+            Err((id, error)) => (id, Err(error)),
+        };
+        Self { number: line.number, id, document }
+    }
+
     fn result(self) -> LineResult {
         let error = self.document.err().map(|error| error.body().error);
         let status = if error.is_none() { "stored" } else { "refused" };

@@ -15,6 +15,8 @@ pub(super) struct Line {
 pub(super) struct Lines {
     limit: u64,
     held: Vec<u8>,
+    /// Where the next line starts.
+    start: usize,
     /// Up to here what is held has been looked at.
     looked: usize,
     number: u64,
@@ -24,10 +26,14 @@ pub(super) struct Lines {
 
 impl Lines {
     pub(super) fn new(limit: u64) -> Self {
-        Self { limit, held: Vec::new(), looked: 0, number: 0, too_long: false, ended: false }
+        Self { limit, held: Vec::new(), start: 0, looked: 0, number: 0, too_long: false, ended: false }
     }
 
     pub(super) fn feed(&mut self, data: &[u8]) {
+        // Once for each piece, not for each line.
+        self.held.drain(..self.start);
+        self.looked -= self.start;
+        self.start = 0;
         self.held.extend_from_slice(data);
     }
 
@@ -54,22 +60,18 @@ impl Lines {
 
     fn cut(&mut self) -> Option<Vec<u8>> {
         if let Some(at) = self.held[self.looked..].iter().position(|byte| *byte == b'\n') {
-            let rest = self.held.split_off(self.looked + at + 1);
-            let mut line = std::mem::replace(&mut self.held, rest);
-            line.pop();
-            self.looked = 0;
+            let end = self.looked + at;
+            let line = self.held[self.start..end].to_vec();
+            (self.start, self.looked) = (end + 1, end + 1);
             return Some(line);
         }
-        if self.held.len() as u64 > self.limit {
+        if (self.held.len() - self.start) as u64 > self.limit {
             self.too_long = true;
-            self.held.clear();
+            self.held.truncate(self.start);
         }
         self.looked = self.held.len();
-        let last = self.ended && (self.too_long || !self.held.is_empty());
-        last.then(|| {
-            self.looked = 0;
-            std::mem::take(&mut self.held)
-        })
+        let last = self.ended && (self.too_long || self.start < self.held.len());
+        last.then(|| self.held.split_off(self.start)).inspect(|_| self.looked = self.start)
     }
 }
 

@@ -157,7 +157,7 @@ impl Intake {
 
     async fn take_all(&mut self, mut body: Body) -> Result<(), ApiError> {
         let limits = self.app.config.clone();
-        let (mut batch, mut seen) = (Batch::default(), 0_u64);
+        let (mut batch, mut seen) = (self.batch(), 0_u64);
         loop {
             let patience = if batch.is_empty() { limits.body_timeout.0 } else { LINGER };
             let Ok(frame) = tokio::time::timeout(patience, body.frame()).await else {
@@ -182,10 +182,14 @@ impl Intake {
         self.write(&mut batch).await
     }
 
+    fn batch(&self) -> Batch {
+        Batch::new(self.app.documents_model().is_some())
+    }
+
     /// Puts all whole lines into batches, and writes those that are full.
     async fn drain(&mut self, batch: &mut Batch) -> Result<(), ApiError> {
         while let Some(line) = self.lines.next() {
-            batch.push(line, self.app.config.json_depth);
+            batch.push(line);
             if batch.is_full() {
                 self.write(batch).await?;
             }
@@ -197,7 +201,8 @@ impl Intake {
         if batch.is_empty() {
             return Ok(());
         }
-        let (batch, target, app) = (std::mem::take(batch), self.target.clone(), Arc::clone(&self.app));
+        let batch = std::mem::replace(batch, self.batch());
+        let (target, app) = (self.target.clone(), Arc::clone(&self.app));
         // However long the model takes: this is no answer that somebody waits for.
         let task = tokio::task::spawn_blocking(move || batch.write(&app, &target));
         let (results, applied) = task.await.map_err(|_| ApiError::internal())??;
