@@ -38,7 +38,7 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 19] = [
+    let commands: [&[&str]; 23] = [
         &[],
         &["demo"],
         &["init"],
@@ -51,6 +51,10 @@ fn command_line() {
         &["eval", "sources"],
         &["tune"],
         &["recency"],
+        &["serve"],
+        &["config"],
+        &["config", "check"],
+        &["config", "show"],
         &["model"],
         &["model", "pull"],
         &["model", "add"],
@@ -101,6 +105,11 @@ fn errors() {
             writeln!(out, "| `{}` | {} | {who} | {} |", code.as_str(), code.summary(), code.http_status());
     }
     check("reference/errors.md", &out);
+}
+
+#[test]
+fn configuration() {
+    check("configuration.md", &mainstem_server::config::reference());
 }
 
 #[test]

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use mainstem::Error;
+use mainstem::ingest::vectors::announce;
 use mainstem::ingest::{Ingest, Summary, watch};
 use mainstem::store::embedded::EmbeddedStore;
 use mainstem_core::contract::Embedder;
@@ -181,8 +182,8 @@ impl Job<'_> {
 
     fn ingest(&self) -> Result<Summary, Failure> {
         let mut connector = self.input.open(self.args, &self.store)?;
-        let announce =
-            |vectors: mainstem::ingest::Vectors<'_>| model::announce(self.args, &self.store, vectors);
+        let brought = self.args.vectors_model.as_deref();
+        let announce = |vectors: mainstem::ingest::Vectors<'_>| announce(&self.store, vectors, brought);
         let mut ingest = Ingest::new(&self.args.source, &self.store);
         ingest.known = Some(&self.store);
         ingest.embedder = self.embedder.as_deref();

@@ -12,6 +12,7 @@ use mainstem::query::{Engine, PAGE, Request, Settings};
 use mainstem_core::contract::Channel;
 use mainstem_core::{Error, PipelineSpec};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use crate::failure::{Failure, Problem};
@@ -52,6 +53,8 @@ struct Checked {
     _weights: IndexMap<String, f64>,
     #[serde(rename = "candidates")]
     _candidates: Option<usize>,
+    /// For `mainstem serve`, which checks it.
+    server: Option<IgnoredAny>,
 }
 
 /// The same file as it is written.
@@ -72,9 +75,14 @@ impl ConfigArgs {
 
     /// Reads the file that was named, or the one that is there.
     pub(crate) fn read(&self, store: &Path) -> Result<Config, Problem> {
+        self.path(store).map_or_else(|| Ok(Config::default()), |path| Config::open(&path))
+    }
+
+    /// The file that was named, or the one that is there.
+    pub(crate) fn path(&self, store: &Path) -> Option<String> {
         let there = || [store.join(FILE), PathBuf::from(FILE)].into_iter().find(|path| path.is_file());
         let path = if self.no_config { None } else { self.config.clone().or_else(there) };
-        path.map_or_else(|| Ok(Config::default()), |path| Config::open(&path.display().to_string()))
+        path.map(|path| path.display().to_string())
     }
 }
 
@@ -93,7 +101,9 @@ impl Config {
             check_with_default_method(&pipeline, path)?;
         } else {
             let checked: Checked = read_toml(path)?;
-            checked.pipeline.ok_or_else(|| no_pipeline(path))?;
+            if checked.pipeline.is_none() && checked.server.is_none() {
+                return Err(no_pipeline(path));
+            }
         }
         Ok(Self { path: Some(path.to_owned()), pipeline, weights, candidates })
     }
