@@ -151,6 +151,7 @@ impl<'a> Running<'a> {
             best_raw: hit.best_raw,
             steps: Vec::new(),
             alternates: self.alternates.get(&hit.slot).cloned().unwrap_or_default(),
+            absorbed: Vec::new(),
         };
         self.rows = fused.hits().iter().map(row).collect();
         let before = self.candidates.lists().iter().map(crate::RankedList::len).sum();

@@ -146,6 +146,7 @@ impl Running<'_> {
     ) -> Absorbed {
         let id = self.candidates.id(row.slot).clone();
         if let Some(survivor) = survivor {
+            survivor.absorbed.push(row.slot);
             let own = self.label(survivor.slot);
             let labels = std::iter::once(self.label(row.slot)).chain(row.alternates);
             labels.filter(|label| *label != own).for_each(|label| survivor.add_alternate(label));

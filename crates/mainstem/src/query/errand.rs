@@ -109,7 +109,7 @@ impl Errand {
         let found = self.of_planned_sources(self.view.retrieve(&retrieval, &self.ctx)?, &mut catch);
         let (finite, broken): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|(_, found)| found.score.is_finite());
-        let kept = self.cut(finite);
+        let kept = self.cut(finite, &self.view.copies(&self.filter, &self.ctx)?);
         self.fetch(&kept, &mut catch)?;
         for (source, found) in broken {
             catch.add(&source, Candidate { score: found.score, chunk: None });
@@ -204,8 +204,9 @@ impl Errand {
         kept
     }
 
-    /// The best of each list that is going to be fused: of the channel as a whole, or of each source.
-    fn cut(&self, mut found: Vec<(String, Found)>) -> Vec<(String, Found)> {
+    /// The best of each list that is going to be fused: of the channel as a whole, where copies come along with what they are copies of, or of
+    /// each source.
+    fn cut(&self, mut found: Vec<(String, Found)>, copies: &[String]) -> Vec<(String, Found)> {
         let most = self.weights.values().copied().fold(f64::MIN_POSITIVE, f64::max);
         let worth = |(source, found): &(String, Found)| {
             let share = self.weights.get(source).map_or(1.0, |weight| weight / most);
@@ -215,7 +216,14 @@ impl Errand {
         let place = |a: &(String, Found), b: &(String, Found)| a.0.cmp(&b.0).then(a.1.chunk.cmp(&b.1.chunk));
         found.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| place(a, b)));
         if self.across != Across::Rank {
-            found.truncate(self.candidates);
+            let mut room = self.candidates;
+            let end = found.iter().position(|(source, _)| {
+                let counts = !copies.contains(source);
+                let full = counts && room == 0;
+                room -= usize::from(counts && !full);
+                full
+            });
+            found.truncate(end.unwrap_or(found.len()));
             return found;
         }
         let mut taken: FxHashMap<String, usize> = FxHashMap::default();
