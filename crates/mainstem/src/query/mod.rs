@@ -110,7 +110,8 @@ impl Engine {
             change(&mut task.errand);
         }
         let outcomes = legs::run(tasks, plan.deadline, started, &self.running);
-        let (search, chunks) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
+        let (mut search, chunks) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
+        search.learned.clone_from(&self.settings.learned);
         Ok(Gathered { plan, search, chunks })
     }
 

@@ -4,6 +4,7 @@
 //! those with the smallest numbers, which are the same for both.
 
 use rustc_hash::FxHashMap;
+use tantivy::fieldnorm::FieldNormReader;
 use tantivy::{SegmentReader, TantivyError};
 
 use super::fields::Fields;
@@ -24,16 +25,16 @@ pub(super) struct Census {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Source {
     pub(super) chunks: u64,
-    /// How many words they have; long texts are rounded, as in their scores.
-    pub(super) words: u64,
+    /// Twice the number of their words. Of a long text, the index knows between which lengths its own is; the middle counts.
+    pub(super) twice_words: u64,
     /// The smallest sketches, in order, each once, after [`Source::settle`].
     sketches: Vec<u64>,
 }
 
 impl Source {
-    fn add(&mut self, words: u64, sketch: Option<u64>) {
+    fn add(&mut self, twice_words: u64, sketch: Option<u64>) {
         self.chunks += 1;
-        self.words += words;
+        self.twice_words += twice_words;
         let Some(sketch) = sketch.filter(|sketch| *sketch != u64::MAX) else { return };
         self.sketches.push(sketch);
         if self.sketches.len() >= 8 * SKETCHES {
@@ -46,6 +47,13 @@ impl Source {
         self.sketches.dedup();
         self.sketches.truncate(SKETCHES);
     }
+}
+
+/// Twice the length in the middle of those that the index does not tell apart.
+fn twice_length(id: u8) -> u64 {
+    let least = FieldNormReader::id_to_fieldnorm(id);
+    let next = id.checked_add(1).map_or(least + 1, FieldNormReader::id_to_fieldnorm);
+    u64::from(least) + u64::from(next) - 1
 }
 
 impl Census {
@@ -62,8 +70,8 @@ impl Census {
         };
         for doc in segment.doc_ids_alive().filter(|doc| may_read(*doc)) {
             let Some(source) = columns.sources.first(doc) else { continue };
-            let words = u64::from(lengths.fieldnorm(doc));
-            sources.entry(source as u32).or_default().add(words, columns.sketches.first(doc));
+            let length = twice_length(lengths.fieldnorm_id(doc));
+            sources.entry(source as u32).or_default().add(length, columns.sketches.first(doc));
         }
         sources.values_mut().for_each(Source::settle);
         Ok(Self { sources })
@@ -75,7 +83,7 @@ impl Census {
         for (number, more) in all.into_iter().flat_map(|census| &census.sources) {
             let source = sources.entry(*number).or_default();
             source.chunks += more.chunks;
-            source.words += more.words;
+            source.twice_words += more.twice_words;
             source.sketches.extend(&more.sketches);
         }
         sources.values_mut().for_each(Source::settle);

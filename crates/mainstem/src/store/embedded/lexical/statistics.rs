@@ -102,13 +102,13 @@ impl<'a> Statistics<'a> {
 
     /// How many chunks count, and how many words they have on average.
     pub(super) fn chunks_and_length(&self) -> Result<(u64, f64), TantivyError> {
-        let (mut chunks, mut words) = (0, 0);
+        let (mut chunks, mut twice_words) = (0, 0);
         for source in &self.counted {
             let Some(source) = self.census()?.sources.get(source) else { continue };
             chunks += source.chunks;
-            words += source.words;
+            twice_words += source.twice_words;
         }
-        Ok((chunks, words as f64 / chunks.max(1) as f64))
+        Ok((chunks, twice_words as f64 / 2.0 / chunks.max(1) as f64))
     }
 
     /// What was counted of the sources.
