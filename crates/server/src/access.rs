@@ -81,15 +81,11 @@ impl Scope {
             filter.reader = Some(own.clone());
         }
         let Sources::Only(seen) = &self.sources else { return Ok(()) };
-        match &filter.sources {
-            None => filter.sources = Some(seen.iter().cloned().collect()),
-            Some(asked) => {
-                if let Some(name) = asked.iter().find(|name| !seen.contains(*name)) {
-                    let known = seen.iter().map(String::as_str);
-                    return Err(mainstem_core::Error::unknown("source", name, known).into());
-                }
-            }
+        if let Some(name) = filter.sources.iter().flatten().find(|name| !seen.contains(*name)) {
+            let known = seen.iter().map(String::as_str);
+            return Err(mainstem_core::Error::unknown("source", name, known).into());
         }
+        filter.scope = Some(seen.iter().cloned().collect());
         Ok(())
     }
 }
@@ -142,7 +138,7 @@ mod tests {
         let mut filter = Filter::default();
         scope.narrow(&mut filter).unwrap();
         assert_eq!(
-            (filter.sources.unwrap(), filter.reader.unwrap()),
+            (filter.scope.unwrap(), filter.reader.unwrap()),
             (vec!["wiki".to_owned()], "ann".to_owned())
         );
         let mut outside = Filter { sources: Some(vec!["hr".to_owned()]), ..Filter::default() };

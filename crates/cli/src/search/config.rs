@@ -2,14 +2,18 @@
 //!
 //! The table `[pipeline]` is laid over the default settings: what it does not name stays as it is. A `[pipeline.fuse]` that names its
 //! method takes the place of the default one as a whole. `[weights]` multiplies what channels and sources weigh, and `candidates` says
-//! how many of each list are taken: what `mainstem tune` writes can be read here.
+//! how many of each list are taken: what `mainstem tune` writes can be read here. `[pipeline.learned]` names a model that it trained.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use indexmap::{IndexMap, IndexSet};
 use mainstem::query::{Engine, PAGE, Request, Settings};
 use mainstem_core::contract::Channel;
+use mainstem_core::diagnostic::Place;
+use mainstem_core::learned::Model;
 use mainstem_core::{Error, PipelineSpec};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -113,13 +117,26 @@ impl Config {
     /// # Errors
     /// When a weight names neither a channel nor a source.
     pub(crate) fn on(&self, engine: Engine) -> Result<Engine, Failure> {
-        if self.weights.is_empty() && self.candidates.is_none() {
+        let model = self.model()?;
+        if self.weights.is_empty() && self.candidates.is_none() && model.is_none() {
             return Ok(engine);
         }
         let plan = engine.plan(&Request { vector: Some(Vec::new()), ..Request::new("-") })?;
         let known: IndexSet<&str> = plan.legs.iter().map(|leg| leg.source.as_str()).collect();
         let mut settings = engine.settings().clone();
         settings.candidates = self.candidates.unwrap_or(settings.candidates);
+        if let Some((file, model)) = model {
+            let sources = model.features().sources();
+            if let Some(absent) = sources.iter().find(|source| !known.contains(source.as_str())) {
+                let error = Error::Missing {
+                    what: format!("the source `{absent}`"),
+                    why: "the learned model was trained on it, and the store does not have it".into(),
+                    hint: "train the model on this store with `mainstem tune --learn`".into(),
+                };
+                return Err(Problem::in_file(error, &file).into());
+            }
+            settings.learned = Some(Arc::new(model));
+        }
         for (name, factor) in &self.weights {
             let usual = |channel| settings.channel_weight(channel, &settings.pipeline) * factor;
             match name.as_str() {
@@ -134,6 +151,18 @@ impl Config {
             }
         }
         Ok(engine.with_settings(settings))
+    }
+
+    /// The model that `[pipeline.learned]` names, with its file, which is looked for beside this one.
+    fn model(&self) -> Result<Option<(String, Model)>, Problem> {
+        let named = self.pipeline.get("learned").and_then(|learned| learned.get("model"));
+        let Some(named) = named.and_then(Value::as_str) else { return Ok(None) };
+        let folder = self.path.as_deref().and_then(|path| Path::new(path).parent());
+        let file = folder.unwrap_or(Path::new("")).join(named).display().to_string();
+        let place = || Place::default().in_file(&file);
+        let text = fs::read_to_string(&file).map_err(|source| Problem::Read { place: place(), source })?;
+        let model = Model::from_json(&text).map_err(|error| Problem::in_file(error, &file))?;
+        Ok(Some((file, model)))
     }
 
     /// How many hits are wanted.

@@ -126,7 +126,8 @@ impl Engine {
         let outcomes = legs::run(tasks, plan.deadline, started, &self.running);
         let legs = outcomes.iter().filter_map(|outcome| Some((outcome.channel, outcome.at?))).collect();
         let timings = Timings { plan: planned, legs, ..Timings::default() };
-        let (search, chunks) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
+        let (mut search, chunks) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
+        search.learned.clone_from(&self.settings.learned);
         Ok(Gathered { plan, search, chunks, timings })
     }
 

@@ -10,7 +10,7 @@ use mainstem_core::{Chunk, ChunkId, Code, Document, Failure, StoredChunk};
 use rusqlite::Row;
 use rustc_hash::FxHashMap;
 
-use super::allowed::Allowed;
+use super::allowed::{Allowed, Scope};
 use super::cards::{Cards, Files};
 use super::catch_up::{Derived, Stumble};
 use super::check;
@@ -180,7 +180,8 @@ impl Snapshot {
         }
         let found = match (retrieval.channel, vector) {
             (Channel::Lexical, _) => {
-                self.lexical.search(retrieval.text, &sources, allowed, retrieval.limit)?
+                let scope = self.scope(retrieval.filter)?;
+                self.lexical.search((retrieval.text, &scope), &sources, allowed, retrieval.limit)?
             }
             (Channel::Dense, Some(vector)) => {
                 self.matrix.search(vector, &sources, allowed, retrieval.limit)?
@@ -194,7 +195,10 @@ impl Snapshot {
     fn scores(&self, retrieval: &Retrieval<'_>, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>, Error> {
         let vector = self.check(retrieval)?;
         let mut scores = match (retrieval.channel, vector) {
-            (Channel::Lexical, _) => self.lexical.scores(retrieval.text, chunks)?,
+            (Channel::Lexical, _) => {
+                let scope = self.scope(retrieval.filter)?;
+                self.lexical.scores((retrieval.text, &scope), chunks)?
+            }
             (Channel::Dense, Some(vector)) => self.matrix.scores(vector, chunks)?,
             (Channel::Dense, None) => vec![None; chunks.len()],
         };
@@ -215,23 +219,43 @@ impl Snapshot {
     fn spread(&self, retrieval: &Retrieval<'_>) -> Result<Vec<Background>, Error> {
         let vector = self.check(retrieval)?;
         let passing = self.sources.iter().filter(|source| matching::passes(source, retrieval.filter));
-        let (count, spreads): (fn(&NumberedSource) -> u64, Vec<_>) = match (retrieval.channel, vector) {
+        let sources: Vec<_> = passing.clone().map(|source| source.number).collect();
+        let scope = self.scope(retrieval.filter)?;
+        let spreads: Vec<Option<(u64, f64, f64)>> = match (retrieval.channel, vector) {
             (Channel::Lexical, _) => {
-                let sources: Vec<_> = passing.clone().map(|source| (source.number, source.chunks)).collect();
-                let spreads = self.lexical.background(retrieval.text, &sources)?;
-                (|source| source.chunks, spreads.into_iter().map(Some).collect())
+                let spreads = self.lexical.background((retrieval.text, &scope), &sources)?;
+                spreads.into_iter().map(Some).collect()
             }
-            (Channel::Dense, Some(vector)) => {
-                let sources: Vec<_> = passing.clone().map(|source| source.number).collect();
-                (|source| source.vectors, self.matrix.background(vector, &sources)?)
-            }
+            (Channel::Dense, Some(vector)) => self.matrix.background((vector, &scope), &sources)?,
             (Channel::Dense, None) => return Ok(Vec::new()),
         };
         let named = passing.zip(spreads).filter_map(|(source, spread)| {
-            let ((mean, deviation), count) = (spread?, count(source));
+            let (count, mean, deviation) = spread?;
             (count > 0).then(|| Background { source: source.name.clone(), count, mean, deviation })
         });
         Ok(named.collect())
+    }
+
+    /// What the caller may see at all, whatever is searched of it.
+    fn scope(&self, filter: &Filter) -> Result<Scope, Error> {
+        if filter.scope.is_none() && filter.reader.is_none() {
+            return Ok(Scope::default());
+        }
+        let seen = Filter { scope: filter.scope.clone(), reader: filter.reader.clone(), ..Filter::default() };
+        let sources = self.sources.iter().filter(|source| matching::passes(source, &seen));
+        let mut sources: Vec<_> = sources.map(|source| source.number).collect();
+        let readable = self.allowed(&sources, &seen)?;
+        sources.sort_unstable();
+        Ok(Scope { sources: Some(sources), readable })
+    }
+
+    /// The sources that pass and are copies of others that pass.
+    fn copies_of_others(&self, filter: &Filter) -> Result<Vec<String>, Error> {
+        let passing = self.sources.iter().filter(|source| matching::passes(source, filter));
+        let sources: Vec<_> = passing.clone().map(|source| source.number).collect();
+        let copies = self.lexical.copies_among(&self.scope(filter)?, &sources)?;
+        let copies = passing.filter(|source| copies.contains(&source.number));
+        Ok(copies.map(|source| source.name.clone()).collect())
     }
 
     fn watch<T>(&self, channel: Channel, outcome: Result<T, Error>) -> Result<T, Failure> {
@@ -259,7 +283,9 @@ impl Snapshot {
             let chunks = self.read(|reading| matching::chunks(reading, asked, filter))?;
             Ok(Allowed::new(chunks))
         };
-        self.shared.remembered.get((self.meta.sequence, sources, filter), look_up).map(Some)
+        // The sources are said already.
+        let filter = Filter { scope: None, sources: None, kinds: None, ..filter.clone() };
+        self.shared.remembered.get((self.meta.sequence, sources, &filter), look_up).map(Some)
     }
 
     fn drop_gone(&self, mut found: ByNumber) -> Result<ByNumber, Error> {
@@ -362,9 +388,17 @@ impl Scoring for Snapshot {
 
     fn greatest(&self, retrieval: &Retrieval<'_>, _: &Ctx) -> Result<Option<f64>, Failure> {
         match retrieval.channel {
-            Channel::Lexical => self.watch(Channel::Lexical, self.lexical.greatest(retrieval.text).map(Some)),
+            Channel::Lexical => {
+                let greatest = self.scope(retrieval.filter);
+                let greatest = greatest.and_then(|scope| self.lexical.greatest(retrieval.text, &scope));
+                self.watch(Channel::Lexical, greatest.map(Some))
+            }
             Channel::Dense => Ok(Some(1.0)),
         }
+    }
+
+    fn copies(&self, filter: &Filter, _: &Ctx) -> Result<Vec<String>, Failure> {
+        self.watch(Channel::Lexical, self.copies_of_others(filter))
     }
 }
 

@@ -198,6 +198,7 @@ impl Ask {
             }),
         };
         Ok(Filter {
+            scope: None,
             sources: self.sources.clone(),
             kinds: self.kinds.clone(),
             since: moment("since", &self.since)?,

@@ -3,6 +3,7 @@
 use mainstem_core::ChunkId;
 use rusqlite::Row;
 
+use super::super::allowed::Scope;
 use super::super::lexical::{Lexical, LexicalView};
 use super::super::matrix::Matrix;
 use super::super::snapshot::Snapshot;
@@ -61,7 +62,8 @@ fn lexical(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
 /// Whether a chunk is found by the first of its words; one without words is.
 fn has_words(view: &LexicalView, id: ChunkId, text: &str) -> Result<bool, Error> {
     let Some(word) = words::tokens(text).into_iter().next() else { return Ok(true) };
-    Ok(view.scores(&text[word.start..word.end], &[id])?[0].is_some_and(|score| score > 0.0))
+    let score = view.scores((&text[word.start..word.end], &Scope::default()), &[id])?[0];
+    Ok(score.is_some_and(|score| score > 0.0))
 }
 
 fn matrix(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {

@@ -13,6 +13,7 @@ use super::slots::Slots;
 use super::snapshot::Snapshot;
 use super::{Allowed, Tuning};
 use crate::Error;
+use crate::store::embedded::allowed::Scope;
 
 /// Rows of a source that are scored again, at least: after the codes, and after the signs. Of a million clustered vectors, 200 after the
 /// signs keep .997 of the ten nearest, 300 all.
@@ -101,19 +102,23 @@ impl MatrixView {
         })
     }
 
-    /// Mean and standard deviation of the cosines of all vectors of each of these sources, in the order given; nothing for a source without
-    /// vectors. They are those of a [sample](super::sample).
+    /// How many vectors of each of these sources may be seen, and mean and standard deviation of their cosines, in the order given; nothing for
+    /// a source without vectors. They are those of a [sample](super::sample).
     ///
     /// # Errors
     /// When the query is not of the matrix's dimension, or not of finite numbers.
     pub(crate) fn background(
         &self,
-        query: &[f32],
+        (query, scope): (&[f32], &Scope),
         sources: &[u32],
-    ) -> Result<Vec<Option<(f64, f64)>>, Error> {
+    ) -> Result<Vec<Option<(u64, f64, f64)>>, Error> {
         let Some(probe) = self.probe(query)? else { return Ok(vec![None; sources.len()]) };
-        let sample = self.snapshot.sample();
-        Ok(sources.iter().map(|source| sample.spread(&probe, *source)).collect())
+        let sample = self.snapshot.sample(scope);
+        let of = |source: &u32| {
+            let (mean, deviation) = sample.spread(&probe, *source)?;
+            Some((sample.count(*source), mean, deviation))
+        };
+        Ok(sources.iter().map(of).collect())
     }
 
     /// The forms of the query; `None` when there is nothing to compare it with.
