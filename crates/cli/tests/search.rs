@@ -430,8 +430,8 @@ fn a_search_lets_the_index_catch_up() {
         store.write(&[document("wiki", id, "2026-01-31", text)]).unwrap();
     };
     put("old", "a rook");
-    let index = std::fs::read_dir(&dir).unwrap().flatten().map(|entry| entry.path());
-    let index = index.filter(|path| path.to_string_lossy().contains("lexical-")).next().unwrap();
+    let mut folders = std::fs::read_dir(&dir).unwrap().flatten().map(|entry| entry.path());
+    let index = folders.find(|path| path.to_string_lossy().contains("lexical-")).unwrap();
     let files = |from: &std::path::Path, to: &std::path::Path| {
         let _ = std::fs::remove_dir_all(to);
         std::fs::create_dir(to).unwrap();

@@ -42,10 +42,8 @@ fn vector(seed: u64) -> Vec<f32> {
 /// A document of so many words, one of which is its own.
 fn document(number: u64, words: u64) -> Change {
     let mut next = random(number + 1_000_000);
-    let mut text = format!("own{number}");
-    for _ in 0..words {
-        text.push_str(&format!(" w{}", next() % 5000));
-    }
+    let words = (0..words).map(|_| format!("w{}", next() % 5000));
+    let text = std::iter::once(format!("own{number}")).chain(words).collect::<Vec<_>>().join(" ");
     let chunk =
         Chunk { span: 0..text.len(), text: text.clone(), vector: Some(vector(number)), ..Chunk::default() };
     let (source, id) = ("wiki".to_owned(), number.to_string());

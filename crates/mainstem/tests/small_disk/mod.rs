@@ -30,10 +30,10 @@ pub(crate) fn run(test: &str, bytes: u64) {
             let mut command = command(way, &mount, bytes, &program);
             command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(DISK, &mount);
             let output = command.output().unwrap();
-            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
-            assert!(text(&output.stdout).contains("1 passed"), "{}", text(&output.stdout));
-            print!("{}", text(&output.stdout));
+            let [said, complaint] =
+                [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+            assert!(output.status.success() && said.contains("1 passed"), "{said}\n{complaint}");
+            print!("{said}");
         }
         None => say_why(&mount, bytes),
     }
@@ -47,9 +47,9 @@ fn command(way: &[&str], mount: &Path, bytes: u64, program: &Path) -> Command {
 }
 
 fn in_space(way: &[&str], mount: &Path, bytes: u64, program: &Path) -> Result<(), String> {
-    let said = |output: Output| match output.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+    let said = |output: Output| {
+        let complaint = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        output.status.success().then_some(()).ok_or_else(complaint)
     };
     command(way, mount, bytes, program).output().map_err(|error| error.to_string()).and_then(said)
 }
