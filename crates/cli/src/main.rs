@@ -10,15 +10,19 @@ mod eval;
 mod failure;
 mod fuse;
 mod ingest;
+mod mcp;
 mod model;
 mod output;
 mod recency;
+mod related;
+mod remote;
 mod search;
 mod serve;
 mod store;
 mod table;
 mod tune;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -35,13 +39,22 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
-    let store = cli.store.as_path();
+    let place = &cli.place;
     match &cli.command {
+        Command::Ingest(args) => ingest::run(args, &place.place()?),
+        Command::Sources(args) => store::sources(args, &place.place()?),
+        Command::Search(args) => search::run(args, &place.place()?),
+        Command::Related(args) => related::run(args, &place.place()?),
+        Command::Mcp(args) => mcp::run(args, &place.place()?),
+        command => on_store(command, place.store()?),
+    }
+}
+
+/// Commands that no server can do for us.
+fn on_store(command: &Command, store: &Path) -> Result<ExitCode, Failure> {
+    match command {
         Command::Demo(args) => demo::run(args),
         Command::Init(args) => store::init(args, store),
-        Command::Ingest(args) => ingest::run(args, store),
-        Command::Sources(args) => store::sources(args, store),
-        Command::Search(args) => search::run(args, store),
         Command::Fuse(args) => fuse::run(args),
         Command::Eval(args) => eval::run(args, store),
         Command::Tune(args) => tune::run(args, store),
@@ -51,5 +64,10 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Model(args) => model::run(args),
         Command::Reindex(args) => store::reindex(args, store),
         Command::Doctor(args) => store::doctor(args, store),
+        Command::Ingest(_)
+        | Command::Sources(_)
+        | Command::Search(_)
+        | Command::Related(_)
+        | Command::Mcp(_) => Ok(ExitCode::SUCCESS),
     }
 }
