@@ -38,7 +38,7 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 19] = [
+    let commands: [&[&str]; 20] = [
         &[],
         &["demo"],
         &["init"],
@@ -49,6 +49,7 @@ fn command_line() {
         &["eval"],
         &["eval", "compare"],
         &["eval", "sources"],
+        &["eval", "rerank"],
         &["tune"],
         &["recency"],
         &["model"],

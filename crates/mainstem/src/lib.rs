@@ -6,13 +6,15 @@
 //! * [`models`]: turn text into vectors, on this machine or over HTTP;
 //! * [`words`]: what counts as a word, in English, in code, in Korean, Japanese and Chinese;
 //! * [`store`]: keep them; the embedded store is one folder, no server;
-//! * [`query`]: plan, retrieve all legs in parallel under a deadline, and let the ranking core do the rest.
+//! * [`query`]: plan, retrieve all legs in parallel under a deadline, and let the ranking core do the rest;
+//! * [`rerank`]: read the best hits once more, on this machine or over HTTP.
 #![forbid(unsafe_code)]
 
 mod error;
 pub mod ingest;
 pub mod models;
 pub mod query;
+pub mod rerank;
 pub mod store;
 pub mod words;
 

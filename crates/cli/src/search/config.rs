@@ -2,13 +2,14 @@
 //!
 //! The table `[pipeline]` is laid over the default settings: what it does not name stays as it is. A `[pipeline.fuse]` that names its
 //! method takes the place of the default one as a whole. `[weights]` multiplies what channels and sources weigh, and `candidates` says
-//! how many of each list are taken: what `mainstem tune` writes can be read here.
+//! how many of each list are taken: what `mainstem tune` writes can be read here. `[rerank]` says who reads the best hits once more.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indexmap::{IndexMap, IndexSet};
 use mainstem::query::{Engine, PAGE, Request, Settings};
+use mainstem::rerank::RerankConfig;
 use mainstem_core::contract::Channel;
 use mainstem_core::{Error, PipelineSpec};
 use serde::Deserialize;
@@ -41,6 +42,8 @@ pub(crate) struct Config {
     pub(crate) pipeline: Map<String, Value>,
     weights: IndexMap<String, f64>,
     candidates: Option<usize>,
+    /// Who reranks.
+    pub(crate) rerank: Option<RerankConfig>,
 }
 
 /// The file, checked. Whatever else is in it is a slip.
@@ -52,6 +55,8 @@ struct Checked {
     _weights: IndexMap<String, f64>,
     #[serde(rename = "candidates")]
     _candidates: Option<usize>,
+    #[serde(rename = "rerank")]
+    _rerank: Option<RerankConfig>,
 }
 
 /// The same file as it is written.
@@ -62,6 +67,7 @@ struct Written {
     #[serde(default)]
     weights: IndexMap<String, f64>,
     candidates: Option<usize>,
+    rerank: Option<RerankConfig>,
 }
 
 impl ConfigArgs {
@@ -81,7 +87,7 @@ impl ConfigArgs {
 impl Config {
     /// Reads a file.
     pub(crate) fn open(path: &str) -> Result<Self, Problem> {
-        let Written { pipeline, weights, candidates } = read_toml(path)?;
+        let Written { pipeline, weights, candidates, rerank } = read_toml(path)?;
         if let Some((name, weight)) =
             weights.iter().find(|(_, weight)| !(**weight >= 0.0 && weight.is_finite()))
         {
@@ -93,16 +99,69 @@ impl Config {
             check_with_default_method(&pipeline, path)?;
         } else {
             let checked: Checked = read_toml(path)?;
-            checked.pipeline.ok_or_else(|| no_pipeline(path))?;
+            checked.pipeline.map(drop).or(rerank.as_ref().map(|_| ())).ok_or_else(|| no_pipeline(path))?;
         }
-        Ok(Self { path: Some(path.to_owned()), pipeline, weights, candidates })
+        if rerank.is_some() && pipeline.contains_key("rerank") {
+            let message = format!("`{path}` has both `[rerank]` and `[pipeline.rerank]`, expected one");
+            return Err(Problem::conflict(
+                message,
+                "keep `[rerank]`: it takes the same settings, and a `model`",
+            ));
+        }
+        Ok(Self { path: Some(path.to_owned()), pipeline, weights, candidates, rerank: None }
+            .with_reranker(rerank)?)
     }
 
-    /// The engine under these settings.
+    /// The same settings with this reranker in place of the file's; `off` is none.
+    pub(crate) fn reranked(mut self, name: Option<&str>) -> Result<Self, Problem> {
+        match name {
+            None => Ok(self),
+            Some("off") => {
+                self.rerank = None;
+                // `null` turns off what the settings below may have.
+                self.pipeline.insert("rerank".to_owned(), Value::Null);
+                Ok(self)
+            }
+            Some(name) => {
+                let same = self.rerank.take().filter(|rerank| rerank.model == name);
+                self.with_reranker(Some(same.unwrap_or_else(|| RerankConfig::new(name))))
+            }
+        }
+    }
+
+    /// The same settings, where a reranker may take as long as it needs.
+    pub(crate) fn unhurried(mut self) -> Self {
+        if let Some(rerank) = &mut self.rerank {
+            rerank.timeout = Some(3600.0);
+        }
+        self
+    }
+
+    fn with_reranker(mut self, rerank: Option<RerankConfig>) -> Result<Self, Problem> {
+        if let Some(rerank) = &rerank {
+            let path = self.path.clone();
+            let refused = |error: Error| match &path {
+                Some(path) => Problem::in_file(error, path),
+                None => error.into(),
+            };
+            let spec = serde_json::to_value(rerank.spec().map_err(refused)?)?;
+            self.pipeline.insert("rerank".to_owned(), spec);
+        }
+        self.rerank = rerank;
+        Ok(self)
+    }
+
+    /// The engine under these settings, with their reranker.
     ///
     /// # Errors
-    /// When a weight names neither a channel nor a source.
+    /// When a weight names neither a channel nor a source, or the reranker is not here.
     pub(crate) fn on(&self, engine: Engine) -> Result<Engine, Failure> {
+        let reranking = self.rerank.as_ref().map(RerankConfig::open).transpose();
+        let reranking = reranking.map_err(|error| Box::new(error) as Failure)?;
+        self.weighed(engine).map(|engine| engine.with_reranker(reranking))
+    }
+
+    fn weighed(&self, engine: Engine) -> Result<Engine, Failure> {
         if self.weights.is_empty() && self.candidates.is_none() {
             return Ok(engine);
         }
