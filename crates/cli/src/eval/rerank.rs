@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use mainstem::query::Engine;
 use mainstem::rerank::maxsim;
 use mainstem_eval::{Comparison, Settings, compare, evaluate};
 use serde::Serialize;
@@ -16,6 +17,7 @@ use super::files::FileArgs;
 use super::{notes, report};
 use crate::failure::Failure;
 use crate::output;
+use crate::search::config::Config;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -94,34 +96,39 @@ pub(super) fn run(args: &RerankArgs, store: &Path) -> Result<ExitCode, Failure> 
     }
     let engine = config.on(args.ask.engine(store, true)?)?;
     questions.check(&qrels, &engine)?;
-    let with = Way { pipeline: config.pipeline.clone(), ..Way::default() };
-    let mut without = with.clone();
-    without.pipeline.insert("rerank".to_owned(), Value::Null);
-    let mut counter = Counter::new(2 * questions.queries.len());
-    // The first search of a process pays for things that have nothing to do with the reranker.
-    let first =
-        Questions { queries: questions.queries.iter().take(1).cloned().collect(), ..questions.clone() };
-    first.ask(&engine, &without, &mut || ())?;
-    let [plain, reranked] = [without, with].map(|way| questions.ask(&engine, &way, &mut || counter.step()));
-    let (plain, reranked) = (plain?, reranked?);
-    ask::warn(&reranked, questions.queries.len());
+    let (plain, reranked) = ask_twice(&questions, &engine, &config)?;
     let sources = questions.sources(&qrels, [&plain, &reranked], &questions.searched(&engine)?);
     let settings = Settings { rel: args.files.rel, sources };
     let name = engine.reranker().map_or("reranker", |reranking| reranking.name());
-    let measured = |answers: &Answers| evaluate(&qrels, &answers.run, &measures, &settings);
-    let evaluations = [("without", measured(&plain)), (name, measured(&reranked))];
-    notes::print(&evaluations, qrels.queries().len());
-    let [(_, before), (_, after)] = &evaluations;
+    let [before, after] =
+        [&plain, &reranked].map(|answers| evaluate(&qrels, &answers.run, &measures, &settings));
     let report = Report {
         reranker: name.to_owned(),
         queries: qrels.queries().len(),
         not_reranked: reranked.not_reranked.0,
-        comparisons: compare(("without", before), &[(name, after)]),
+        comparisons: compare(("without", &before), &[(name, &after)]),
         latency_ms: latency(&plain, &reranked),
     };
+    let evaluations = [("without", before), (name, after)];
+    notes::print(&evaluations, report.queries);
     let text = if args.files.json { report::json(&report)? } else { text(&report) };
     output::write(None, &text)?;
     Ok(super::exit_code(&evaluations))
+}
+
+/// The answers without the reranker, and those with it.
+fn ask_twice(questions: &Questions, engine: &Engine, config: &Config) -> Result<(Answers, Answers), Failure> {
+    let with = Way { pipeline: config.pipeline.clone(), ..Way::default() };
+    let mut without = with.clone();
+    without.pipeline.insert("rerank".to_owned(), Value::Null);
+    // The first search of a process pays for things that have nothing to do with the reranker.
+    let first = questions.queries.iter().take(1).cloned().collect();
+    Questions { queries: first, ..questions.clone() }.ask(engine, &without, &mut || ())?;
+    let mut counter = Counter::new(2 * questions.queries.len());
+    let plain = questions.ask(engine, &without, &mut || counter.step())?;
+    let reranked = questions.ask(engine, &with, &mut || counter.step())?;
+    ask::warn(&reranked, questions.queries.len());
+    Ok((plain, reranked))
 }
 
 fn latency(plain: &Answers, reranked: &Answers) -> Latency {

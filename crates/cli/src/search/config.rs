@@ -108,8 +108,8 @@ impl Config {
                 "keep `[rerank]`: it takes the same settings, and a `model`",
             ));
         }
-        Ok(Self { path: Some(path.to_owned()), pipeline, weights, candidates, rerank: None }
-            .with_reranker(rerank)?)
+        Self { path: Some(path.to_owned()), pipeline, weights, candidates, rerank: None }
+            .with_reranker(rerank)
     }
 
     /// The same settings with this reranker in place of the file's; `off` is none.
@@ -123,7 +123,11 @@ impl Config {
                 Ok(self)
             }
             Some(name) => {
-                let same = self.rerank.take().filter(|rerank| rerank.model == name);
+                let before = self.rerank.take();
+                if before.is_some() {
+                    self.pipeline.remove("rerank");
+                }
+                let same = before.filter(|rerank| rerank.model == name);
                 self.with_reranker(Some(same.unwrap_or_else(|| RerankConfig::new(name))))
             }
         }
@@ -144,7 +148,12 @@ impl Config {
                 Some(path) => Problem::in_file(error, path),
                 None => error.into(),
             };
-            let spec = serde_json::to_value(rerank.spec().map_err(refused)?)?;
+            let mut spec = serde_json::to_value(rerank.spec().map_err(refused)?)?;
+            // A `[pipeline.rerank]` says how, whoever it is.
+            if let (Value::Object(spec), Some(Value::Object(how))) = (&mut spec, self.pipeline.get("rerank"))
+            {
+                spec.extend(how.clone());
+            }
             self.pipeline.insert("rerank".to_owned(), spec);
         }
         self.rerank = rerank;

@@ -134,8 +134,8 @@ impl Engine {
         let known = Known { sources: &sources, capabilities: self.store.capabilities(), model };
         let mut plan = Plan::new(request, &self.settings, &known)?;
         if let (Some(reranking), Some(spec)) = (&self.reranking, plan.pipeline.rerank) {
-            let (name, limit) = (reranking.name(), reranking.timeout().as_millis());
-            plan.notes.push(format!("`{name}` reranks the first {}, within {limit} ms", spec.top));
+            let (name, limit) = (reranking.name(), reranking.timeout());
+            plan.notes.push(format!("`{name}` reranks the first {}, within {limit:?}", spec.top));
         }
         Ok(plan)
     }

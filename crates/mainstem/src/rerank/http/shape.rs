@@ -33,15 +33,15 @@ struct Scored {
 
 /// The scores of an answer, in the order of the texts: exactly one for each.
 pub(super) fn read(shape: Shape, answer: &[u8], count: usize) -> Result<Vec<f64>, String> {
-    let scored = match shape {
+    let received = match shape {
         Shape::Cohere | Shape::Jina => parse::<Results>(answer)?.results,
         Shape::Tei => parse(answer)?,
     };
-    if scored.len() != count {
-        return Err(format!("expected {count} scores, received {}", scored.len()));
+    if received.len() != count {
+        return Err(format!("expected {count} scores, received {}", received.len()));
     }
     let mut scores = vec![None; count];
-    for Scored { index, score } in scored {
+    for Scored { index, score } in received {
         let place = scores.get_mut(index).ok_or_else(|| {
             format!("expected scores for the texts 0 to {}, received one for {index}", count - 1)
         })?;
