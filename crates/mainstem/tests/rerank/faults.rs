@@ -68,6 +68,9 @@ fn stage(response: &Response) -> &StageStatus {
     response.status.stages.iter().find(|stage| stage.stage == "rerank").unwrap()
 }
 
+/// Makes an answer from the body of a request.
+type Answer = fn(&Value) -> String;
+
 /// The texts of a question, whatever the interface calls them.
 fn texts(asked: &Value) -> Vec<&str> {
     let all = asked.get("documents").unwrap_or(&asked["texts"]).as_array().unwrap();
@@ -95,7 +98,7 @@ pub(crate) fn good(asked: &Value) -> String {
 
 #[test]
 fn a_good_answer_reorders_and_the_ledger_gives_the_score() {
-    let shapes: [(Shape, &str, fn(&Value) -> String); 3] = [
+    let shapes: [(Shape, &str, Answer); 3] = [
         (Shape::Cohere, "POST /v2/rerank ", good),
         (Shape::Jina, "POST /v1/rerank ", good),
         (Shape::Tei, "POST /rerank ", |asked| list(&by_length(asked))),
