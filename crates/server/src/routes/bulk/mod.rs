@@ -23,7 +23,7 @@ use serde_json::json;
 use crate::access::Access;
 use crate::api::{Api, Operation};
 use crate::app::{App, Slot};
-use crate::body::{Params, broken, is_of, slow, too_large};
+use crate::body::{Params, broken, is_of, not_empty, slow, too_large};
 use crate::error::{ApiError, ErrorDetails};
 use batch::{Batch, Target};
 use lines::Lines;
@@ -39,7 +39,9 @@ const LINGER: Duration = Duration::from_millis(20);
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct How {
+    #[serde(deserialize_with = "not_empty")]
     kind: Option<String>,
+    #[serde(deserialize_with = "not_empty")]
     vectors_model: Option<String>,
 }
 
