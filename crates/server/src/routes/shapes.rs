@@ -238,7 +238,7 @@ pub struct ListShape {
     pub dropped: u64,
     /// Scores of items that it does not hold.
     #[schemars(default)]
-    pub completed: Vec<Map<String, Value>>,
+    pub completed: Vec<CompletedShape>,
     /// Its source.
     #[schemars(default)]
     pub source: Option<String>,
@@ -248,6 +248,16 @@ pub struct ListShape {
     /// The items, best first.
     #[schemars(default)]
     pub items: Vec<ItemShape>,
+}
+
+/// The score of an item that a list does not hold.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Completed", deny_unknown_fields)]
+pub struct CompletedShape {
+    /// The item.
+    pub id: String,
+    /// Its score.
+    pub score: f64,
 }
 
 /// The range of scores.
@@ -268,6 +278,7 @@ pub struct BoundsShape {
 #[schemars(rename = "Item")]
 pub struct ItemShape {
     /// Its id.
+    #[schemars(extend("type" = ["string", "number"]))]
     pub id: String,
     /// Its score; it is ranked by place when left out.
     #[schemars(default)]

@@ -97,6 +97,7 @@ pub fn routes(api: Api) -> Api {
         .in_query("kind", "The kind of the source, such as `slack`", text())
         .in_query("vectors_model", "The model of the vectors that documents bring", text())
         .takes_as::<String>(&TYPES)
+        .or_nothing()
         .gives_as::<BulkResult>(200, NDJSON, "A line for each line, and one that sums up");
     api.route(&Method::PUT, "/v1/sources/{source}/documents", ingest, put)
 }
