@@ -21,6 +21,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use crate::access::check_bind;
 use crate::app::{App, Setup};
 use crate::error::ApiError;
+use crate::patience::Patient;
 use crate::{layers, logs, routes};
 
 /// Threads for work besides searches and writes: looking at documents and sources.
@@ -168,7 +169,7 @@ fn converse(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(app.config.header_timeout.0)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Patient::new(stream, app.config.write_timeout.0)), service);
     let watched = graceful.watch(connection);
     tokio::spawn(async move {
         // A connection that breaks off is the client's affair.
