@@ -16,10 +16,10 @@ use mainstem_core::Code;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::access::check_bind;
-use crate::app::{App, Setup};
+use crate::app::{App, Setup, places};
 use crate::error::ApiError;
 use crate::patience::Patient;
 use crate::{layers, logs, routes};
@@ -133,7 +133,7 @@ fn cannot(what: &str, error: &io::Error) -> ApiError {
 async fn accept(listener: TcpListener, app: &Arc<App>, router: Router, stop: impl Future<Output = ()>) {
     let mut stop = pin!(stop);
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(app.config.connections));
+    let places = Arc::new(places(app.config.connections));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
