@@ -92,7 +92,7 @@ pub struct Deleted {
 
 /// Puts the routes on the API.
 pub fn routes(api: Api) -> Api {
-    let text = || json!({ "type": "string", "minLength": 1 });
+    let text = || json!({ "type": "string", "pattern": r"\S" });
     let named = |operation: Operation| {
         let meaning = "`source/id`, or `id` where `source` is given";
         operation
