@@ -120,7 +120,7 @@ fn pipeline() {
          reads and under\n`[pipeline]` in a configuration file. What is left out is off, except that lists are always fused.\n",
     );
     section(&mut out, "pipeline", &schema, &schema);
-    let stages = ["fuse", "dedup", "rerank", "recency", "diversify", "guarantee", "route"];
+    let stages = ["fuse", "dedup", "learned", "rerank", "recency", "diversify", "guarantee", "route"];
     for stage in stages {
         let (definition, suffix) = definition_of(&schema, stage);
         section(&mut out, &format!("pipeline.{stage}{suffix}"), definition, &schema);

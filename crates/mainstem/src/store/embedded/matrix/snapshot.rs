@@ -34,8 +34,11 @@ pub(super) struct Snapshot {
     dead: Vec<u64>,
     signs: Option<Signs>,
     /// By the sources that may be seen, made when they are first asked for.
-    samples: Mutex<Vec<(Option<Vec<u32>>, Arc<Sample>)>>,
+    samples: Mutex<Vec<OfScope>>,
 }
+
+/// The sources of a scope, and the sample of their rows.
+type OfScope = (Option<Vec<u32>>, Arc<Sample>);
 
 /// A file, of which the first `len` bytes count.
 #[derive(Clone, Debug)]

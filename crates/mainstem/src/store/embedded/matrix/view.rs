@@ -13,7 +13,7 @@ use super::slots::Slots;
 use super::snapshot::Snapshot;
 use super::{Allowed, Tuning};
 use crate::Error;
-use crate::store::embedded::allowed::Scope;
+use crate::store::embedded::allowed::{Scope, Spread};
 
 /// Rows of a source that are scored again, at least: after the codes, and after the signs. Of a million clustered vectors, 200 after the
 /// signs keep .997 of the ten nearest, 300 all.
@@ -111,7 +111,7 @@ impl MatrixView {
         &self,
         (query, scope): (&[f32], &Scope),
         sources: &[u32],
-    ) -> Result<Vec<Option<(u64, f64, f64)>>, Error> {
+    ) -> Result<Vec<Option<Spread>>, Error> {
         let Some(probe) = self.probe(query)? else { return Ok(vec![None; sources.len()]) };
         let sample = self.snapshot.sample(scope);
         let of = |source: &u32| {
