@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mainstem_kernels::Mapped;
 
+use super::super::allowed::Scope;
 use super::REBUILD;
 use super::code::{self, Widener};
 use super::columns::{FACTOR, ROW, TOMBSTONE, folder};
 use super::commit::{self, Commit, Records};
 use super::sample::Sample;
 use crate::Error;
-use crate::store::embedded::allowed::Scope;
 
 /// For how many scopes samples are kept.
 const SAMPLES: usize = 16;

@@ -6,6 +6,7 @@ use mainstem_core::ChunkId;
 use mainstem_core::contract::Found;
 use mainstem_kernels::dot_f16;
 
+use super::super::allowed::{Scope, Spread};
 use super::best::Best;
 use super::code::{self, Probe};
 use super::scan::{Pass, Scan};
@@ -13,7 +14,6 @@ use super::slots::Slots;
 use super::snapshot::Snapshot;
 use super::{Allowed, Tuning};
 use crate::Error;
-use crate::store::embedded::allowed::{Scope, Spread};
 
 /// Rows of a source that are scored again, at least: after the codes, and after the signs. Of a million clustered vectors, 200 after the
 /// signs keep .997 of the ten nearest, 300 all.
