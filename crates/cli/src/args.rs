@@ -41,6 +41,10 @@ pub(crate) enum Command {
     Tune(Box<crate::tune::TuneArgs>),
     /// Preview what a recency rule does at each age
     Recency(crate::recency::RecencyArgs),
+    /// Answer over HTTP
+    Serve(Box<crate::serve::ServeArgs>),
+    /// Check the configuration, or show what applies
+    Config(crate::config::ConfigCommandArgs),
     /// Get the embedding model, or list those that are here
     Model(crate::model::ModelArgs),
     /// Build the indexes anew from the stored documents

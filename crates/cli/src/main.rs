@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod config;
 mod demo;
 mod eval;
 mod failure;
@@ -13,6 +14,7 @@ mod model;
 mod output;
 mod recency;
 mod search;
+mod serve;
 mod store;
 mod table;
 mod tune;
@@ -44,6 +46,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Eval(args) => eval::run(args, store),
         Command::Tune(args) => tune::run(args, store),
         Command::Recency(args) => recency::run(args),
+        Command::Serve(args) => serve::run(args, store),
+        Command::Config(args) => config::run(args, store),
         Command::Model(args) => model::run(args),
         Command::Reindex(args) => store::reindex(args, store),
         Command::Doctor(args) => store::doctor(args, store),

@@ -3,21 +3,21 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod command;
+mod letters;
 mod model_here;
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
-use std::sync::{Arc, Mutex};
-use std::thread;
 
 use command::{Folder, stderr, stdout};
+use letters::Service;
 use mainstem::models::minilm::MiniLm;
 use mainstem::models::{HttpEmbedder, HttpSettings, Shape};
 use mainstem_core::contract::{Ctx, Embedder};
 use mainstem_core::time::Moment;
 use model_here::{model_folder, search, skip};
-use serde_json::{Value, json};
+use serde_json::json;
 
 fn run(folder: &Folder, arguments: &str) -> Output {
     folder.command(arguments).env("MAINSTEM_MODELS", folder.0.join("models")).output().unwrap()
@@ -120,51 +120,6 @@ fn the_server_of_llama_cpp_gives_the_vectors_of_the_local_model() {
     let found = search(&folder, "automobile");
     assert_eq!(found["hits"][0]["document"], "cars.md", "{found:#}");
     std::fs::remove_file(folder.0.join("model.gguf")).unwrap();
-}
-
-/// A service that speaks the interface of `OpenAI`. A text's vector is how often it has each of `a`, `b` and `c`, and one more.
-struct Service {
-    url: String,
-    asked: Arc<Mutex<Vec<String>>>,
-}
-
-impl Service {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let log = Arc::clone(&asked);
-        thread::spawn(move || listener.incoming().flatten().for_each(|stream| answer(stream, &log)));
-        Self { url, asked }
-    }
-
-    /// What was asked since the last time.
-    fn asked(&self) -> Vec<String> {
-        std::mem::take(&mut self.asked.lock().unwrap())
-    }
-}
-
-fn answer(mut stream: TcpStream, log: &Mutex<Vec<String>>) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let head: Vec<_> =
-        reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
-    let length =
-        head.iter().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
-    let mut body = vec![0; length.unwrap_or(0)];
-    if reader.read_exact(&mut body).is_err() {
-        return;
-    }
-    let question: Value = serde_json::from_slice(&body).unwrap();
-    let texts: Vec<_> =
-        question["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
-    log.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
-    let count = |text: &str, letter: char| 1 + text.matches(letter).count();
-    let data = texts.iter().enumerate().map(|(index, text)| {
-        json!({"index": index, "embedding": [count(text, 'a'), count(text, 'b'), count(text, 'c')]})
-    });
-    let body = json!({"data": data.collect::<Vec<_>>()}).to_string();
-    let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
-    let _ = stream.write_all((head + &body).as_bytes());
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 20] = [
+    let commands: [&[&str]; 24] = [
         &[],
         &["demo"],
         &["init"],
@@ -52,6 +52,10 @@ fn command_line() {
         &["eval", "rerank"],
         &["tune"],
         &["recency"],
+        &["serve"],
+        &["config"],
+        &["config", "check"],
+        &["config", "show"],
         &["model"],
         &["model", "pull"],
         &["model", "add"],
@@ -105,6 +109,11 @@ fn errors() {
 }
 
 #[test]
+fn configuration() {
+    check("configuration.md", &mainstem_server::config::reference());
+}
+
+#[test]
 fn pipeline() {
     let schema = serde_json::to_value(schemars::schema_for!(PipelineSpec)).unwrap();
     let mut out = String::from(
@@ -112,7 +121,7 @@ fn pipeline() {
          reads and under\n`[pipeline]` in a configuration file. What is left out is off, except that lists are always fused.\n",
     );
     section(&mut out, "pipeline", &schema, &schema);
-    let stages = ["fuse", "dedup", "rerank", "recency", "diversify", "guarantee", "route"];
+    let stages = ["fuse", "dedup", "learned", "rerank", "recency", "diversify", "guarantee", "route"];
     for stage in stages {
         let (definition, suffix) = definition_of(&schema, stage);
         section(&mut out, &format!("pipeline.{stage}{suffix}"), definition, &schema);

@@ -49,9 +49,15 @@ impl Channel {
 }
 
 /// Which chunks may be found. Everything that is given must hold.
+///
+/// `scope` and `reader` say what the caller may see *at all*: nothing in an answer, no score either, may depend on anything outside of them. The
+/// rest only says what is wanted: a score is the same whether more or less is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Filter {
+    /// The sources that the caller may see at all, those of an API key for example; all when left out. Names of sources that are not there do not
+    /// matter.
+    pub scope: Option<Vec<String>>,
     /// Only these sources; all when left out.
     pub sources: Option<Vec<String>>,
     /// Only sources of these kinds; all when left out.
@@ -62,7 +68,7 @@ pub struct Filter {
     pub until: Option<Moment>,
     /// Only documents whose metadata have these values, as text.
     pub metadata: Vec<(String, String)>,
-    /// Only documents that this caller may read.
+    /// Only documents that this caller may read; the others are hidden as those outside of the scope are.
     pub reader: Option<String>,
 }
 
@@ -210,8 +216,8 @@ pub trait Scoring: Send + Sync {
     /// The scores of these chunks, in the order asked.
     ///
     /// They MUST be the numbers that [`View::retrieve`] gives: by words to the last bit, by meaning those that it gives after it has scored
-    /// its candidates exactly. `None` is a chunk that is gone or has no vector; one without any word of the query scores 0. The filter does
-    /// not count.
+    /// its candidates exactly. `None` is a chunk that is gone or has no vector; one without any word of the query scores 0. Of the filter,
+    /// only `scope` and `reader` count, as what statistics are taken over.
     ///
     /// # Errors
     /// As for [`View::retrieve`].
@@ -222,8 +228,8 @@ pub trait Scoring: Send + Sync {
         ctx: &Ctx,
     ) -> Result<Vec<Option<f64>>, Failure>;
 
-    /// How the scores are spread over all chunks of each source that passes the sources and kinds of the filter, by name; the rest of the
-    /// filter does not count. Sources whose chunks have no score in the channel are left out.
+    /// How the scores are spread over all chunks of each source that passes the scope, sources and kinds of the filter, by name; of the chunks,
+    /// only those that its reader may read count, and the rest of the filter does not. Sources whose chunks have no score in the channel are left out.
     ///
     /// It may be estimated, but MUST be the same for the same query and the same view. It MUST NOT take longer than a search.
     ///
@@ -237,6 +243,16 @@ pub trait Scoring: Send + Sync {
     /// # Errors
     /// As for [`View::retrieve`].
     fn greatest(&self, retrieval: &Retrieval<'_>, ctx: &Ctx) -> Result<Option<f64>, Failure>;
+
+    /// The sources that pass the filter and are copies, or nearly so, of others that pass. Their chunks take no places from others among the
+    /// candidates of a search. A store that cannot tell says nothing, and copies crowd out other candidates.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn copies(&self, filter: &Filter, ctx: &Ctx) -> Result<Vec<String>, Failure> {
+        let _ = (filter, ctx);
+        Ok(Vec::new())
+    }
 }
 
 /// A store at one moment.
@@ -249,7 +265,8 @@ pub trait View: Scoring {
 
     /// Searches one channel: for each source that passes the filter and has any hit, its best chunks, best first.
     ///
-    /// Scores MUST be comparable across the sources of one answer: one embedding model, one set of word statistics.
+    /// Scores MUST be comparable across the sources of one answer: one embedding model, one set of word statistics. These MUST be taken over
+    /// what the `scope` and the `reader` of the filter let the caller see, and nothing else; the rest of the filter MUST NOT change them.
     ///
     /// # Errors
     /// When the store cannot be read, or the query's vector is not of the store's model.

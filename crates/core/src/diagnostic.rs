@@ -66,6 +66,14 @@ codes! {
     Newer = "E0303", Environment, 500, "the store was written by a newer version";
     Busy = "E0304", Environment, 503, "another process is writing to the store";
     Unavailable = "E0305", Environment, 503, "a model or a service cannot be reached";
+    NotFound = "E0401", Caller, 404, "there is nothing at this address, or no document of this name";
+    Method = "E0402", Caller, 405, "this address does not take this method";
+    Slow = "E0403", Caller, 408, "the request did not arrive in time";
+    MediaType = "E0404", Caller, 415, "the body is of a type or an encoding that is not taken here";
+    Unidentified = "E0405", Caller, 401, "a key is needed, and none that is valid was given";
+    Forbidden = "E0406", Caller, 403, "the key does not allow this";
+    Crowded = "E0407", Environment, 503, "the server has as much to do as it takes on, or is stopping";
+    TimedOut = "E0408", Environment, 504, "the answer was not ready in time";
     Internal = "E0901", Mainstem, 500, "a promise inside Mainstem was broken";
 }
 

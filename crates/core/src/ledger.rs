@@ -344,6 +344,16 @@ pub enum Step {
         /// The score.
         score: f64,
     },
+    /// The learned model spoke.
+    Learned {
+        /// How the score before was brought to \[0, 1\].
+        fused: Unit,
+        /// What was done.
+        #[serde(flatten)]
+        reranking: Reranking,
+        /// The score.
+        score: f64,
+    },
     /// The reranker spoke.
     Rerank {
         /// How the fused score was brought to \[0, 1\].
@@ -403,6 +413,7 @@ impl Step {
             Self::Fuse { score, .. }
             | Self::Neighbours { score, .. }
             | Self::Prior { score, .. }
+            | Self::Learned { score, .. }
             | Self::Rerank { score, .. }
             | Self::Recency { score, .. }
             | Self::Diversify { score, .. }
@@ -418,7 +429,9 @@ impl Step {
             Self::Fuse { rule, lists, .. } => rule.apply(lists),
             Self::Neighbours { weight, mean, .. } => (1.0 - weight) * before + weight * mean,
             Self::Prior { factor, .. } => before * factor,
-            Self::Rerank { fused, reranking, .. } => reranking.apply(fused.of(before)),
+            Self::Learned { fused, reranking, .. } | Self::Rerank { fused, reranking, .. } => {
+                reranking.apply(fused.of(before))
+            }
             Self::Recency { relevance, freshness, .. } => freshness.apply(relevance.of(before)),
             Self::Diversify { relevance, lambda, similarity, .. } => {
                 lambda * relevance.of(before) - (1.0 - lambda) * similarity

@@ -84,6 +84,8 @@ pub struct Leg {
     pub bounds: Bounds,
     /// What happened to it.
     pub state: LegState,
+    /// Whether the source is a copy, or nearly so, of another one that is searched: its items never stand for those of the other.
+    pub copy: bool,
 }
 
 impl Leg {
@@ -100,6 +102,7 @@ impl Leg {
             direction: Direction::default(),
             bounds: Bounds::default(),
             state: LegState::default(),
+            copy: false,
         }
     }
 

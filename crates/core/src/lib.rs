@@ -71,6 +71,7 @@ pub mod document;
 pub mod error;
 pub mod fuse;
 pub mod item;
+pub mod learned;
 pub mod ledger;
 pub mod leg;
 mod located;

@@ -38,7 +38,7 @@ impl Kind {
             Self::Channel(Channel::Lexical) => "all sources, by words alone".to_owned(),
             Self::Rank => "all sources, merged by rank alone".to_owned(),
             Self::Default => "all sources, default".to_owned(),
-            Self::Configured(file) => format!("all sources, {file}"),
+            Self::Configured(file) => format!("all sources, tuned ({file})"),
             Self::Own(name) => name.clone(),
             Self::Fresh => "all sources, default with freshness".to_owned(),
         }

@@ -76,6 +76,9 @@ fn explain_step(out: &mut String, step: &Step, before: f64, formula: &str) {
             out,
             "   source: × {factor:.4} (the best of {source} has {best:.4}, the best of all {of:.4}) = {score:.6}"
         ),
+        Step::Learned { fused, reranking, score } => {
+            writeln!(out, "   learned: {} = {score:.6}", rerank_words(*fused, reranking, before))
+        }
         Step::Rerank { fused, reranking, score } => {
             writeln!(out, "   rerank: {} = {score:.6}", rerank_words(*fused, reranking, before))
         }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use mainstem::Error;
+use mainstem::ingest::vectors::announce;
 use mainstem::ingest::{Ingest, Summary, watch};
 use mainstem::store::embedded::EmbeddedStore;
 use mainstem_core::contract::Embedder;
@@ -181,8 +182,8 @@ impl Job<'_> {
 
     fn ingest(&self) -> Result<Summary, Failure> {
         let mut connector = self.input.open(self.args, &self.store)?;
-        let announce =
-            |vectors: mainstem::ingest::Vectors<'_>| model::announce(self.args, &self.store, vectors);
+        let brought = self.args.vectors_model.as_deref();
+        let announce = |vectors: mainstem::ingest::Vectors<'_>| announce(&self.store, vectors, brought);
         let mut ingest = Ingest::new(&self.args.source, &self.store);
         ingest.known = Some(&self.store);
         ingest.embedder = self.embedder.as_deref();
@@ -198,6 +199,8 @@ impl Job<'_> {
         if summary.documents > 0 {
             self.input.name_source(self.args, &self.store, before.as_deref())?;
         }
+        // What is written is safe, but who is told that all went well expects to find it.
+        self.store.catch_up().map_err(failure)?;
         Ok(summary)
     }
 }

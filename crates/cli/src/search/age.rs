@@ -1,25 +1,17 @@
 //! Times for people: how long ago, and "since 30 days ago".
 
-use jiff::{SignedDuration, Timestamp};
-use mainstem_core::time::{Days, Moment};
+use mainstem_core::time::Moment;
 
 use crate::failure::Problem;
 
 /// A time, or how long before now it was: `2026-01-31`, `12h`, `30d`, `2w`.
 pub(crate) fn moment(option: &str, text: &str, now: &Moment) -> Result<Moment, Problem> {
-    if let Ok(moment) = Moment::parse(text) {
-        return Ok(moment);
-    }
-    let refused = || {
+    mainstem::query::moment_or_span(text, now).ok_or_else(|| {
         Problem::argument(
             format!("`{option}` is `{text}`, expected a time or a time span"),
             "such as `2026-01-31`, `2026-01-31T09:00:00Z` or `30d`",
         )
-    };
-    let span = Days::parse(text).map_err(|_| refused())?;
-    let now: Timestamp = now.to_string().parse().map_err(|_| refused())?;
-    let before = SignedDuration::try_from_secs_f64(span.get() * 86_400.0).ok();
-    before.and_then(|before| now.checked_sub(before).ok()).map(Moment::from).ok_or_else(refused)
+    })
 }
 
 /// The units of an age, in days, the longest first.

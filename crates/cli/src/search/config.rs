@@ -2,21 +2,26 @@
 //!
 //! The table `[pipeline]` is laid over the default settings: what it does not name stays as it is. A `[pipeline.fuse]` that names its
 //! method takes the place of the default one as a whole. `[weights]` multiplies what channels and sources weigh, and `candidates` says
-//! how many of each list are taken: what `mainstem tune` writes can be read here. `[rerank]` says who reads the best hits once more.
+//! how many of each list are taken: what `mainstem tune` writes can be read here. `[deadline]` says how long to wait: `soft` and `hard`.
+//! `[pipeline.learned]` names a model that it trained. `[rerank]` says who reads the best hits once more.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use indexmap::{IndexMap, IndexSet};
-use mainstem::query::{Engine, PAGE, Request, Settings};
+use mainstem::query::{Engine, PAGE, Request};
 use mainstem::rerank::RerankConfig;
+use mainstem_core::Error;
 use mainstem_core::contract::Channel;
-use mainstem_core::{Error, PipelineSpec};
-use serde::Deserialize;
+use mainstem_core::diagnostic::Place;
+use mainstem_core::learned::Model;
 use serde_json::{Map, Value};
 
+use super::written::{Patience, Written};
 use crate::failure::{Failure, Problem};
-use crate::fuse::settings::{no_pipeline, read_toml};
+use crate::fuse::settings::read_text;
 
 /// The name of the file that is read without being asked for.
 const FILE: &str = "mainstem.toml";
@@ -44,30 +49,8 @@ pub(crate) struct Config {
     candidates: Option<usize>,
     /// Who reranks.
     pub(crate) rerank: Option<RerankConfig>,
-}
-
-/// The file, checked. Whatever else is in it is a slip.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Checked {
-    pipeline: Option<PipelineSpec>,
-    #[serde(default, rename = "weights")]
-    _weights: IndexMap<String, f64>,
-    #[serde(rename = "candidates")]
-    _candidates: Option<usize>,
-    #[serde(rename = "rerank")]
-    _rerank: Option<RerankConfig>,
-}
-
-/// The same file as it is written.
-#[derive(Deserialize)]
-struct Written {
-    #[serde(default)]
-    pipeline: Map<String, Value>,
-    #[serde(default)]
-    weights: IndexMap<String, f64>,
-    candidates: Option<usize>,
-    rerank: Option<RerankConfig>,
+    /// How long it waits.
+    pub(crate) deadline: Patience,
 }
 
 impl ConfigArgs {
@@ -78,29 +61,23 @@ impl ConfigArgs {
 
     /// Reads the file that was named, or the one that is there.
     pub(crate) fn read(&self, store: &Path) -> Result<Config, Problem> {
+        self.path(store).map_or_else(|| Ok(Config::default()), |path| Config::open(&path))
+    }
+
+    /// The file that was named, or the one that is there.
+    pub(crate) fn path(&self, store: &Path) -> Option<String> {
         let there = || [store.join(FILE), PathBuf::from(FILE)].into_iter().find(|path| path.is_file());
         let path = if self.no_config { None } else { self.config.clone().or_else(there) };
-        path.map_or_else(|| Ok(Config::default()), |path| Config::open(&path.display().to_string()))
+        path.map(|path| path.display().to_string())
     }
 }
 
 impl Config {
     /// Reads a file.
     pub(crate) fn open(path: &str) -> Result<Self, Problem> {
-        let Written { pipeline, weights, candidates, rerank } = read_toml(path)?;
-        if let Some((name, weight)) =
-            weights.iter().find(|(_, weight)| !(**weight >= 0.0 && weight.is_finite()))
-        {
-            let error = Error::range(format!("`weights.{name}`"), "a finite number ≥ 0", weight);
-            return Err(Problem::in_file(error, path));
-        }
-        let fuse = pipeline.get("fuse");
-        if fuse.is_some_and(|fuse| fuse.is_object() && fuse.get("method").is_none()) {
-            check_with_default_method(&pipeline, path)?;
-        } else {
-            let checked: Checked = read_toml(path)?;
-            checked.pipeline.map(drop).or(rerank.as_ref().map(|_| ())).ok_or_else(|| no_pipeline(path))?;
-        }
+        let written = Written::read(&read_text(path)?).map_err(|error| Problem::in_file(error, path))?;
+        let Written { pipeline, weights, candidates, deadline, rerank, .. } = written;
+        let pipeline = pipeline.unwrap_or_default();
         if rerank.is_some() && pipeline.contains_key("rerank") {
             let message = format!("`{path}` has both `[rerank]` and `[pipeline.rerank]`, expected one");
             return Err(Problem::conflict(
@@ -108,7 +85,7 @@ impl Config {
                 "keep `[rerank]`: it takes the same settings, and a `model`",
             ));
         }
-        Self { path: Some(path.to_owned()), pipeline, weights, candidates, rerank: None }
+        Self { path: Some(path.to_owned()), pipeline, weights, candidates, rerank: None, deadline }
             .with_reranker(rerank)
     }
 
@@ -171,13 +148,26 @@ impl Config {
     }
 
     fn weighed(&self, engine: Engine) -> Result<Engine, Failure> {
-        if self.weights.is_empty() && self.candidates.is_none() {
+        let model = self.model()?;
+        if self.weights.is_empty() && self.candidates.is_none() && model.is_none() {
             return Ok(engine);
         }
         let plan = engine.plan(&Request { vector: Some(Vec::new()), ..Request::new("-") })?;
         let known: IndexSet<&str> = plan.legs.iter().map(|leg| leg.source.as_str()).collect();
         let mut settings = engine.settings().clone();
         settings.candidates = self.candidates.unwrap_or(settings.candidates);
+        if let Some((file, model)) = model {
+            let sources = model.features().sources();
+            if let Some(absent) = sources.iter().find(|source| !known.contains(source.as_str())) {
+                let error = Error::Missing {
+                    what: format!("the source `{absent}`"),
+                    why: "the learned model was trained on it, and the store does not have it".into(),
+                    hint: "train the model on this store with `mainstem tune --learn`".into(),
+                };
+                return Err(Problem::in_file(error, &file).into());
+            }
+            settings.learned = Some(Arc::new(model));
+        }
         for (name, factor) in &self.weights {
             let usual = |channel| settings.channel_weight(channel, &settings.pipeline) * factor;
             match name.as_str() {
@@ -192,6 +182,18 @@ impl Config {
             }
         }
         Ok(engine.with_settings(settings))
+    }
+
+    /// The model that `[pipeline.learned]` names, with its file, which is looked for beside this one.
+    fn model(&self) -> Result<Option<(String, Model)>, Problem> {
+        let named = self.pipeline.get("learned").and_then(|learned| learned.get("model"));
+        let Some(named) = named.and_then(Value::as_str) else { return Ok(None) };
+        let folder = self.path.as_deref().and_then(|path| Path::new(path).parent());
+        let file = folder.unwrap_or(Path::new("")).join(named).display().to_string();
+        let place = || Place::default().in_file(&file);
+        let text = fs::read_to_string(&file).map_err(|source| Problem::Read { place: place(), source })?;
+        let model = Model::from_json(&text).map_err(|error| Problem::in_file(error, &file))?;
+        Ok(Some((file, model)))
     }
 
     /// How many hits are wanted.
@@ -212,18 +214,4 @@ impl Config {
     pub(crate) fn note(&self) -> Option<String> {
         self.path.as_ref().map(|path| format!("settings of `{path}`"))
     }
-}
-
-/// Options of the fusion without its method are those of the method that searches use.
-fn check_with_default_method(pipeline: &Map<String, Value>, path: &str) -> Result<(), Problem> {
-    let mut pipeline = pipeline.clone();
-    let method = Settings::default().pipeline.fuse.method.as_str();
-    if let Some(Value::Object(fuse)) = pipeline.get_mut("fuse") {
-        fuse.insert("method".to_owned(), method.into());
-    }
-    let checked: Result<PipelineSpec, _> = serde_json::from_value(Value::Object(pipeline));
-    let refused = |error: serde_json::Error| {
-        Problem::in_file(mainstem_core::error::from_deserialiser(&error.to_string(), None), path)
-    };
-    checked.map(drop).map_err(refused)
 }

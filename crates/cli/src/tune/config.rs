@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use mainstem_core::Error;
 use mainstem_core::diagnostic::Place;
 use mainstem_eval::tune::{Outcome, Setting};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::failure::Problem;
 
@@ -33,6 +33,10 @@ pub(super) fn settings(path: &str) -> Result<Setting, Problem> {
         return Err(Problem::in_file(error, path));
     };
     all.retain(|name, _| ["pipeline", "weights", "candidates"].contains(&name.as_str()));
+    // Settings are measured by themselves; a model is trained over them anew.
+    if let Some(Value::Object(pipeline)) = all.get_mut("pipeline") {
+        pipeline.remove("learned");
+    }
     if !all.contains_key("pipeline") {
         let missing = Error::Missing {
             what: "the table `[pipeline]`".into(),
@@ -44,8 +48,12 @@ pub(super) fn settings(path: &str) -> Result<Setting, Problem> {
     Setting::from_json(Value::Object(all)).map_err(|error| Problem::in_file(error, path))
 }
 
-/// The tuned settings as TOML. What is left out of it is off or at its default.
-pub(super) fn written(outcome: &Outcome) -> String {
+/// What a search switches on by itself, so that a file has to say that it is off.
+const ON_BY_DEFAULT: [&str; 4] = ["dedup", "neighbours", "prior", "recency"];
+
+/// The settings to use from now on as TOML, with the model that goes with them, if there is one. A file is laid over the defaults of a search: what
+/// differs from them is said, also where the settings only leave it out.
+pub(super) fn written(outcome: &Outcome, channels: &[String], model: Option<&str>) -> String {
     let mut out = format!(
         "# Found by `mainstem tune` on {} judged queries (seed {}).\n# {}: {:.4} before, {:.4} on queries that had no say.\n#\n# What changed:\n",
         outcome.used.queries, outcome.seed, outcome.measure, outcome.before, outcome.after
@@ -53,11 +61,36 @@ pub(super) fn written(outcome: &Outcome) -> String {
     for change in &outcome.changes {
         let _ = writeln!(out, "#   {}: {} → {}", change.axis, change.from, change.to);
     }
+    if outcome.changes.is_empty() {
+        out.push_str("#   nothing but the learned model\n");
+    }
     out.push('\n');
-    if let Value::Object(settings) = &outcome.settings {
-        table(&mut out, &[], settings);
+    if let Value::Object(settings) = outspoken(outcome.settings.clone(), channels, model) {
+        table(&mut out, &[], &settings);
     }
     out
+}
+
+fn outspoken(mut settings: Value, channels: &[String], model: Option<&str>) -> Value {
+    if let Some(Value::Object(pipeline)) = settings.get_mut("pipeline") {
+        for stage in ON_BY_DEFAULT {
+            pipeline.entry(stage).or_insert(Value::Bool(false));
+        }
+        pipeline.entry("across").or_insert_with(|| "rank".into());
+        if let Some(model) = model {
+            pipeline.insert("learned".to_owned(), json!({ "model": model }));
+        }
+    }
+    // What words weigh by default depends on the fusion; the recorded weight is what was measured.
+    let own = channels.iter().filter(|channel| ["dense", "lexical"].contains(&channel.as_str()));
+    for channel in own {
+        if let Some(all) = settings.as_object_mut()
+            && let Some(weights) = all.entry("weights").or_insert_with(|| json!({})).as_object_mut()
+        {
+            weights.entry(channel.as_str()).or_insert_with(|| json!(1.0));
+        }
+    }
+    settings
 }
 
 /// Writes a table: its own values first, then the tables in it.
@@ -117,8 +150,6 @@ pub(super) fn space(file: &mainstem_eval::tune::SpaceFile) -> Result<String, Pro
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -132,5 +163,17 @@ mod tests {
         table(&mut text, &[], settings.as_object().unwrap());
         let read: Value = toml::from_str(&text).unwrap();
         assert_eq!(read, settings, "{text}");
+    }
+
+    #[test]
+    fn what_a_search_would_do_otherwise_is_said() {
+        let settings = json!({"pipeline": {"fuse": {"method": "rrf"}, "prior": {"power": 0.2}}, "weights": {"dense": 2}});
+        let channels = ["dense", "lexical", "titles"].map(str::to_owned);
+        let expected = json!({
+            "pipeline": {"across": "rank", "dedup": false, "neighbours": false, "recency": false, "prior": {"power": 0.2},
+                "fuse": {"method": "rrf"}, "learned": {"model": "m.json"}},
+            "weights": {"dense": 2, "lexical": 1.0},
+        });
+        assert_eq!(outspoken(settings, &channels, Some("m.json")), expected);
     }
 }

@@ -7,6 +7,7 @@ mod progress;
 mod recordings;
 mod report;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -211,7 +212,14 @@ pub(crate) fn run(args: &TuneArgs, store: &Path) -> Result<ExitCode, Failure> {
     bar.clear();
     let outcome = outcome?;
     let learned = args.learn.as_ref().map(|_| learn_over(&task, &outcome)).transpose()?;
-    Ok(finish(args, &outcome, learned.as_ref())?)
+    Ok(finish(args, (&outcome, &channels(&recordings)), learned.as_ref())?)
+}
+
+/// The channels of the recordings.
+fn channels(recordings: &[Recording]) -> Vec<String> {
+    let lists = recordings.iter().flat_map(|one| one.replay.search.candidates.lists());
+    let channels: BTreeSet<&str> = lists.map(|list| list.leg().channel()).collect();
+    channels.into_iter().map(str::to_owned).collect()
 }
 
 /// Trains a ranker over the settings to use from now on.
@@ -220,8 +228,13 @@ fn learn_over(task: &Task<'_>, outcome: &Outcome) -> Result<Learned, Problem> {
     Ok(learn(task, &settings)?)
 }
 
-fn finish(args: &TuneArgs, outcome: &Outcome, learned: Option<&Learned>) -> Result<ExitCode, Problem> {
+fn finish(
+    args: &TuneArgs,
+    (outcome, channels): (&Outcome, &[String]),
+    learned: Option<&Learned>,
+) -> Result<ExitCode, Problem> {
     page::notes(outcome);
+    let model = args.learn.as_deref().filter(|_| learned.is_some_and(|learned| learned.better));
     if let (Some(path), Some(learned)) = (&args.learn, learned) {
         if learned.better {
             output::write(Some(path), &(serde_json::to_string(&learned.model)? + "\n"))?;
@@ -230,11 +243,17 @@ fn finish(args: &TuneArgs, outcome: &Outcome, learned: Option<&Learned>) -> Resu
             output::note(&format!("the model is no better than the settings, so `{path}` is not written"));
         }
     }
-    if let (Some(path), true) = (&args.output, outcome.better) {
-        output::write(Some(path), &config::written(outcome))?;
-        output::note(&format!("wrote the settings to `{path}`"));
-    } else if let Some(path) = &args.output {
-        output::note(&format!("the present settings are kept, so `{path}` is not written"));
+    match (&args.output, model) {
+        (Some(path), _) if outcome.better || model.is_some() => {
+            let model = model.map(|model| beside(model, path));
+            output::write(Some(path), &config::written(outcome, channels, model.as_deref()))?;
+            output::note(&format!("wrote the settings to `{path}`"));
+        }
+        (Some(path), _) => {
+            output::note(&format!("the present settings are kept, so `{path}` is not written"));
+        }
+        (None, Some(_)) => output::note("`-o FILE` writes the settings that the model goes with"),
+        (None, None) => {}
     }
     if let Some(path) = &args.report {
         output::write(Some(path), &report::html(outcome))?;
@@ -251,6 +270,14 @@ fn finish(args: &TuneArgs, outcome: &Outcome, learned: Option<&Learned>) -> Resu
     } else {
         ExitCode::from(1)
     })
+}
+
+/// The model as a file in the folder of the configuration names it.
+fn beside(model: &str, config: &str) -> String {
+    let folder = |path: &str| Path::new(path).parent().map(Path::to_owned);
+    let name = Path::new(model).file_name().filter(|_| folder(model) == folder(config));
+    let whole = || std::path::absolute(model).unwrap_or_else(|_| model.into());
+    name.map_or_else(whole, std::path::PathBuf::from).display().to_string()
 }
 
 fn shared(recordings: &[Recording]) -> Result<Setting, Problem> {

@@ -9,7 +9,8 @@
 //! the stage again changes nothing. What was collapsed is not lost: the survivor lists where else it was found.
 //!
 //! `within` runs per source before fusion: copies count once in each list, at their first place, and the ranks behind
-//! them close up. `across` runs after fusion, over everything.
+//! them close up. `across` runs after fusion, over everything. Items of a source that is a copy of another as a whole come after all others
+//! there: the original survives, and a lesser likeness to it is enough.
 //!
 //! **When not.** Collapsing hides evidence when near-copies matter: revisions of a contract, the same position in two games.
 //! Leave the stage off, or raise the threshold to 1.
@@ -77,7 +78,13 @@ pub(crate) struct Visited<'a> {
     pub(crate) item: &'a Item,
     pub(crate) kind: &'a str,
     pub(crate) words: &'a Words,
+    /// Whether its source is a copy of another: it stands behind all that are of no copy.
+    pub(crate) copy: bool,
 }
+
+/// From which likeness an item of a copied source is the same as one of its original: it is known to have one, and a few words make much of a
+/// short text.
+const OF_COPY: f64 = 0.75;
 
 /// For each visited item (best first), the earlier one that it was collapsed into and why; nothing for survivors.
 pub(crate) fn collapse(
@@ -86,7 +93,8 @@ pub(crate) fn collapse(
     spec: &DedupSpec,
 ) -> Vec<Option<(usize, Sameness)>> {
     let profiles: Vec<_> = visited.iter().map(|visited| Profile::new(visited.item, visited.words)).collect();
-    let mut survivors = Survivors::new(&profiles, threshold, spec.by);
+    let copies: Vec<bool> = visited.iter().map(|visited| visited.copy).collect();
+    let mut survivors = Survivors::new(&profiles, (threshold, OF_COPY), spec.by, copies);
     let mut holders = Holders::new(visited, spec);
     let mut fates = Vec::with_capacity(visited.len());
     for index in 0..visited.len() {
@@ -161,7 +169,8 @@ mod tests {
         let words: Vec<_> =
             items.iter().map(|item| Words::of(item.text.as_deref().unwrap_or_default())).collect();
         let visited = items.iter().zip(&words);
-        let visited: Vec<_> = visited.map(|(item, words)| Visited { item, kind: "wiki", words }).collect();
+        let visited: Vec<_> =
+            visited.map(|(item, words)| Visited { item, kind: "wiki", words, copy: false }).collect();
         collapse(&visited, threshold, spec)
             .into_iter()
             .map(|fate| fate.map(|(survivor, _)| survivor))

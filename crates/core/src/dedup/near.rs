@@ -14,6 +14,10 @@ use crate::similarity::Profile;
 pub(super) struct Survivors<'a> {
     profiles: &'a [Profile<'a>],
     threshold: f64,
+    /// The threshold between an item of a copied source and one of no such source, where it is less.
+    of_copy: f64,
+    /// Which items are of copied sources.
+    copies: Vec<bool>,
     likeness: Likeness,
     prefixes: Vec<Vec<u64>>,
     /// For each word, the survivors that have it in their prefix, in order.
@@ -23,13 +27,22 @@ pub(super) struct Survivors<'a> {
 }
 
 impl<'a> Survivors<'a> {
-    pub(super) fn new(profiles: &'a [Profile<'a>], threshold: f64, likeness: Likeness) -> Self {
+    pub(super) fn new(
+        profiles: &'a [Profile<'a>],
+        (threshold, of_copy): (f64, f64),
+        likeness: Likeness,
+        copies: Vec<bool>,
+    ) -> Self {
         let frequencies = Frequencies::of(profiles);
+        let of_copy = of_copy.min(threshold);
+        let least = if copies.contains(&true) { of_copy } else { threshold };
         let prefixes =
-            profiles.iter().map(|profile| frequencies.prefix(profile.words.hashes(), threshold)).collect();
+            profiles.iter().map(|profile| frequencies.prefix(profile.words.hashes(), least)).collect();
         Self {
             profiles,
             threshold,
+            of_copy,
+            copies,
             likeness,
             prefixes,
             by_word: FxHashMap::default(),
@@ -75,11 +88,13 @@ impl<'a> Survivors<'a> {
             if self.likeness == Likeness::Cosine && profile.cosine(other).is_some() {
                 return None;
             }
-            if profile.words.most(&other.words) < self.threshold {
+            let of_copy = self.copies[index] && !self.copies[survivor];
+            let threshold = if of_copy { self.of_copy } else { self.threshold };
+            if profile.words.most(&other.words) < threshold {
                 return None;
             }
             let similarity = profile.words.jaccard(&other.words);
-            (similarity >= self.threshold).then_some((survivor, Sameness::Jaccard { similarity }))
+            (similarity >= threshold).then_some((survivor, Sameness::Jaccard { similarity }))
         })
     }
 }
@@ -134,7 +149,7 @@ mod tests {
         ) {
             let items: Vec<_> = texts.into_iter().map(|text| Item { text: Some(text), ..Item::default() }).collect();
             let profiles: Vec<_> = items.iter().map(Profile::of).collect();
-            let mut survivors = Survivors::new(&profiles, threshold, Likeness::Jaccard);
+            let mut survivors = Survivors::new(&profiles, (threshold, 0.5), Likeness::Jaccard, vec![false; profiles.len()]);
             let mut kept: Vec<usize> = Vec::new();
             for index in 0..profiles.len() {
                 let slow = kept.iter().copied()

@@ -183,6 +183,7 @@ fn merged_leg(channel: &str, lists: &[&RankedList]) -> Leg {
             typical: answered.clone().filter_map(|leg| leg.bounds.typical).max_by(f64::total_cmp),
         },
         state,
+        copy: false,
     }
 }
 

@@ -1,18 +1,21 @@
 //! The pipeline: what happens between the legs' answers and the one list, as configuration and as a run.
 //!
 //! ```text
-//! route → aggregate → collapse within → merge → fuse → collapse across → neighbours → prior → rerank → recency → diversify → guarantee → cut
+//! route → aggregate → collapse within → merge → fuse → collapse across → neighbours → prior → learned → rerank → recency → diversify → guarantee → cut
 //! ```
 //!
-//! A stage that is not configured does not run; there are no hidden ones.
+//! A stage that is not configured does not run; there are no hidden ones. `false` or `"off"` in the place of its settings switches a stage off
+//! where a file is laid over other settings.
 
 pub mod guarantee;
+mod learned;
 pub mod merge;
 pub mod neighbours;
 pub mod prior;
 mod rows;
 mod run;
 mod stages;
+mod switch;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -22,6 +25,7 @@ use crate::dedup::DedupSpec;
 use crate::diversify::DiversifySpec;
 use crate::error::Error;
 use crate::fuse::{FuseSpec, Fusion};
+use crate::learned::LearnedSpec;
 use crate::located;
 use crate::recency::RecencySpec;
 use crate::rerank::RerankSpec;
@@ -51,7 +55,7 @@ pub struct PipelineSpec {
     /// How lists are fused.
     #[serde(deserialize_with = "fuse")]
     pub fuse: FuseSpec,
-    /// Collapse duplicates.
+    /// Collapse duplicates. `false` switches it off, as any of the stages.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "dedup")]
     pub dedup: Option<DedupSpec>,
     /// Let hits take some of the score of those that they are like.
@@ -60,6 +64,9 @@ pub struct PipelineSpec {
     /// Weigh each hit by the best that its source has to offer.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "prior")]
     pub prior: Option<PriorSpec>,
+    /// Order the best hits by a learned model, which leaves freshness to it.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "learned")]
+    pub learned: Option<LearnedSpec>,
     /// Merge the scores of a reranker.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "rerank")]
     pub rerank: Option<RerankSpec>,
@@ -159,16 +166,41 @@ macro_rules! checked_fields {
     };
 }
 
+/// Stages that can be switched off by a word.
+macro_rules! switched_fields {
+    ($($name:ident: $type:ty, $check:expr;)*) => {
+        $(fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<$type>, D::Error> {
+            let value = switch::read::<D, $type>(deserializer)?;
+            value.as_ref().map_or(Ok(()), $check).map_err(located::refuse)?;
+            Ok(value)
+        })*
+    };
+}
+
 checked_fields! {
     routes: Vec<RouteSpec>, |routes| Router::new(routes).map(drop);
     fuse: FuseSpec, |fuse| fuse.check().map(drop);
-    dedup: Option<DedupSpec>, |dedup| dedup.as_ref().map_or(Ok(()), DedupSpec::check);
-    neighbours: Option<NeighboursSpec>, |spec| spec.as_ref().map_or(Ok(()), NeighboursSpec::check);
-    prior: Option<PriorSpec>, |spec| spec.as_ref().map_or(Ok(()), PriorSpec::check);
-    rerank: Option<RerankSpec>, |rerank| rerank.as_ref().map_or(Ok(()), RerankSpec::check);
-    recency: IndexMap<String, RecencySpec>, check_recency;
-    diversify: Option<DiversifySpec>, |diversify| diversify.as_ref().map_or(Ok(()), DiversifySpec::check);
-    guarantees: Guarantees, guarantee::check;
     min_score: Option<f64>, |least| check_min_score(*least);
     limit: Option<usize>, |limit| check_limit(*limit);
+}
+
+switched_fields! {
+    dedup: DedupSpec, DedupSpec::check;
+    neighbours: NeighboursSpec, NeighboursSpec::check;
+    prior: PriorSpec, PriorSpec::check;
+    learned: LearnedSpec, |_| Ok(());
+    rerank: RerankSpec, RerankSpec::check;
+    diversify: DiversifySpec, DiversifySpec::check;
+}
+
+fn recency<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IndexMap<String, RecencySpec>, D::Error> {
+    let table = switch::read::<D, IndexMap<String, RecencySpec>>(deserializer)?.unwrap_or_default();
+    check_recency(&table).map_err(located::refuse)?;
+    Ok(table)
+}
+
+fn guarantees<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Guarantees, D::Error> {
+    let table = switch::read::<D, Guarantees>(deserializer)?.unwrap_or_default();
+    guarantee::check(&table).map_err(located::refuse)?;
+    Ok(table)
 }

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The first hit of the right source keeps its score, sources that answer equally well are not told apart, and a source that has nothing to
-//! say cannot push anything out. An item of several sources goes by the best of them.
+//! say cannot push anything out. An item of several sources, or one that stands for its copies in others, goes by the best of them: a copy of a
+//! source weighs what its original does.
 //!
 //! **When not.** Scores that say nothing across sources: those of rank fusion, where every source's first hit looks the same.
 
@@ -58,7 +59,11 @@ impl Running<'_> {
         let Some(spec) = self.pipeline.spec.prior.filter(|spec| spec.power > 0.0) else { return };
         let mut rows = std::mem::take(&mut self.rows);
         let ran = {
-            let holders: Vec<Vec<&Leg>> = rows.iter().map(|row| self.holders(fused, row.slot)).collect();
+            let of = |row: &Row| -> Vec<&Leg> {
+                let slots = std::iter::once(row.slot).chain(row.absorbed.iter().copied());
+                slots.flat_map(|slot| self.holders(fused, slot)).collect()
+            };
+            let holders: Vec<Vec<&Leg>> = rows.iter().map(of).collect();
             weigh(&mut rows, &holders, spec.power)
         };
         if ran {

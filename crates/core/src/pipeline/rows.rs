@@ -14,6 +14,8 @@ pub(super) struct Row {
     pub(super) steps: Vec<Step>,
     /// The labels of what was collapsed into it.
     pub(super) alternates: Vec<String>,
+    /// What was collapsed into it after fusion.
+    pub(super) absorbed: Vec<Slot>,
 }
 
 impl Row {

@@ -15,6 +15,7 @@ use crate::candidates::{Candidates, Slot};
 use crate::error::Error;
 use crate::fuse::{Combine, Fused};
 use crate::item::Item;
+use crate::learned::Model;
 use crate::ledger::{Contribution, Ledger, Rule, Step};
 use crate::leg::LegState;
 use crate::rerank::{Passage, Verdict};
@@ -37,6 +38,8 @@ pub struct Search {
     pub words: Vec<Option<Arc<Words>>>,
     /// What the reranker said.
     pub verdict: Option<Verdict>,
+    /// The model for the stage `learned`.
+    pub learned: Option<Arc<Model>>,
     /// What was noticed when the lists were read.
     pub notes: Vec<String>,
 }
@@ -47,6 +50,9 @@ pub(super) struct Running<'a> {
     pub(super) query: Option<&'a str>,
     pub(super) now: Option<&'a Moment>,
     pub(super) verdict: Option<&'a Verdict>,
+    pub(super) model: Option<&'a Model>,
+    /// Whether age has been weighed already.
+    pub(super) aged: bool,
     /// Borrowed until a stage changes them.
     pub(super) candidates: Cow<'a, Candidates<String>>,
     pub(super) items: Cow<'a, [Item]>,
@@ -105,6 +111,7 @@ impl Pipeline {
         running.collapse_across(&fused);
         running.neighbours();
         running.prior(&fused);
+        running.learned(&fused);
         Ok((running, fused))
     }
 }
@@ -116,6 +123,8 @@ impl<'a> Running<'a> {
             query: search.query.as_deref(),
             now: search.now.as_ref(),
             verdict: search.verdict.as_ref(),
+            model: search.learned.as_deref(),
+            aged: false,
             candidates: Cow::Borrowed(&search.candidates),
             items: Cow::Borrowed(&search.items),
             words: WordsBySlot::with(search.items.len(), &search.words),
@@ -171,6 +180,7 @@ impl<'a> Running<'a> {
             best_raw: hit.best_raw,
             steps: Vec::new(),
             alternates: self.alternates.get(&hit.slot).cloned().unwrap_or_default(),
+            absorbed: Vec::new(),
         };
         self.rows = fused.hits().iter().map(row).collect();
         let before = self.candidates.lists().iter().map(crate::RankedList::len).sum();
@@ -243,21 +253,21 @@ impl<'a> Running<'a> {
     fn answer(mut self, fused: &Fused, total: usize) -> Answer {
         let offset = self.pipeline.spec.offset;
         let rows = std::mem::take(&mut self.rows);
-        let hits =
-            rows.into_iter().enumerate().map(|(at, row)| self.hit(row, fused, offset + at + 1)).collect();
+        let hits = rows.iter().enumerate().map(|(at, row)| self.hit(row, fused, offset + at + 1)).collect();
         Answer { hits, total, status: self.status, dropped: self.dropped }
     }
 
-    fn hit(&mut self, row: Row, fused: &Fused, rank: usize) -> Hit {
-        let mut steps = self.before.remove(&row.slot).unwrap_or_default();
+    /// The hit that a row is so far.
+    pub(super) fn hit(&self, row: &Row, fused: &Fused, rank: usize) -> Hit {
+        let mut steps = self.before.get(&row.slot).cloned().unwrap_or_default();
         steps.push(self.fuse_step(fused, row.slot));
-        steps.extend(row.steps);
+        steps.extend(row.steps.iter().cloned());
         Hit {
             id: self.candidates.id(row.slot).clone(),
             rank,
             score: row.score,
             sources: self.sources(fused, row.slot),
-            alternates: row.alternates,
+            alternates: row.alternates.clone(),
             ledger: Ledger { steps },
             item: self.items[row.slot as usize].clone(),
         }

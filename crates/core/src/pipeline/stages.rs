@@ -68,7 +68,7 @@ impl Running<'_> {
 
     fn visited<'a>(&'a self, slot: Slot, kind: &'a str) -> Visited<'a> {
         let item = &self.items[slot as usize];
-        Visited { item, kind, words: self.words.of(slot, item) }
+        Visited { item, kind, words: self.words.of(slot, item), copy: false }
     }
 
     fn note_within(&mut self, source: &str, fates: Fates) {
@@ -101,12 +101,16 @@ impl Running<'_> {
             self.status.ran("collapse_across", self.rows.len(), self.rows.len());
             return;
         }
+        let copies = self.originals_first(fused);
         let fates = {
             let kind = |row: &Row| self.primary_kind(fused, row.slot);
             let kinds: Vec<_> = self.rows.iter().map(kind).collect();
             let visited = self.rows.iter().zip(&kinds);
-            let visited: Vec<_> = visited.map(|(row, kind)| self.visited(row.slot, kind)).collect();
-            dedup::collapse(&visited, threshold, &spec)
+            let visited = visited.map(|(row, kind)| Visited {
+                copy: copies.contains(&row.slot),
+                ..self.visited(row.slot, kind)
+            });
+            dedup::collapse(&visited.collect::<Vec<_>>(), threshold, &spec)
         };
         let before = self.rows.len();
         let rows = std::mem::take(&mut self.rows);
@@ -126,7 +130,21 @@ impl Running<'_> {
             }
         }
         self.rows = kept.into_iter().flatten().collect();
+        rows::sort(&mut self.rows, &self.candidates);
         self.status.ran("collapse_across", before, self.rows.len());
+    }
+
+    /// Puts what only copies of sources hold behind all others, and says what that is: the original survives with its own score, so that no copy of a
+    /// source can change the order of its hits.
+    fn originals_first(&mut self, fused: &Fused) -> FxHashSet<Slot> {
+        if !self.source_lists().iter().any(|list| list.leg().copy) {
+            return FxHashSet::default();
+        }
+        let is_copy = |row: &&Row| self.holders(fused, row.slot).iter().all(|leg| leg.copy);
+        let copies: FxHashSet<Slot> = self.rows.iter().filter(is_copy).map(|row| row.slot).collect();
+        // The sort is stable.
+        self.rows.sort_by_key(|row| copies.contains(&row.slot));
+        copies
     }
 
     /// Whether nothing can be left to collapse: all items are of one source and one kind, which were set against each other before
@@ -146,6 +164,7 @@ impl Running<'_> {
     ) -> Absorbed {
         let id = self.candidates.id(row.slot).clone();
         if let Some(survivor) = survivor {
+            survivor.absorbed.push(row.slot);
             let own = self.label(survivor.slot);
             let labels = std::iter::once(self.label(row.slot)).chain(row.alternates);
             labels.filter(|label| *label != own).for_each(|label| survivor.add_alternate(label));
@@ -211,7 +230,7 @@ impl Running<'_> {
         let specs = &self.pipeline.spec.recency;
         let legs = self.source_lists().iter().map(RankedList::leg);
         let table = RecencyTable::new(specs, legs.map(|leg| (leg.source.as_str(), leg.kind())))?;
-        if !table.is_active() {
+        if !table.is_active() || self.aged {
             return Ok(());
         }
         let now = self.now.ok_or_else(|| Error::Missing {

@@ -57,6 +57,8 @@ struct ListIn {
     #[serde(default)]
     state: LegState,
     #[serde(default)]
+    copy: bool,
+    #[serde(default)]
     repeated: usize,
     #[serde(default)]
     dropped: usize,
@@ -124,6 +126,7 @@ impl ListIn {
         leg.direction = self.direction;
         leg.bounds = self.bounds;
         leg.state = self.state;
+        leg.copy = self.copy;
         self.items.iter().try_for_each(|listed| listed.check(&leg.name))?;
         let passed_over = (self.repeated, self.dropped);
         Ok(Checked { leg, items: self.items, completed: self.completed, passed_over })

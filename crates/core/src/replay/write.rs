@@ -47,6 +47,8 @@ struct ListOut<'a> {
     #[serde(skip_serializing_if = "is_default")]
     state: LegState,
     #[serde(skip_serializing_if = "is_default")]
+    copy: bool,
+    #[serde(skip_serializing_if = "is_default")]
     repeated: usize,
     #[serde(skip_serializing_if = "is_default")]
     dropped: usize,
@@ -147,6 +149,7 @@ fn list_out<'a>(search: &'a Search, list: &'a RankedList, seen: &mut [bool]) -> 
         direction: leg.direction,
         bounds: leg.bounds,
         // An empty list is written without its state, which it gets again when it is read.
+        copy: list.leg().copy,
         state: if leg.state == LegState::Empty { LegState::Ok } else { leg.state },
         repeated: list.repeated(),
         dropped: list.dropped(),

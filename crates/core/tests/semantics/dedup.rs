@@ -208,3 +208,26 @@ fn what_the_reader_may_not_read_is_never_named() {
         (vec!["s1"], ["[open]".to_owned()].as_slice())
     );
 }
+
+#[test]
+fn the_original_of_a_copied_source_survives_with_its_own_score() {
+    let lists = |copy: &str| {
+        [
+            listed(
+                "wiki/dense",
+                "",
+                &[item("w1", 0.8, &text(TEN)), item("w2", 0.7, &text("something else"))].join(","),
+            ),
+            listed(
+                "mirror/dense",
+                copy,
+                &[item("m1", 0.9, &text(EIGHT)), item("m2", 0.1, &text("only here"))].join(","),
+            ),
+        ]
+    };
+    let dedup = r#""across":"score","fuse":{"method":"linear","normalise":"none"},"dedup":{"across":0.9}"#;
+    assert_eq!(ids(&run(&search(dedup, &lists("")))), ["m1", "w1", "w2", "m2"], "eight of ten are no copy");
+    let answer = run(&search(dedup, &lists(r#""copy":true"#)));
+    assert_eq!(ids(&answer), ["w1", "w2", "m2"]);
+    assert_eq!((answer.hits[0].score, answer.hits[0].alternates.len()), (0.8, 1));
+}

@@ -14,10 +14,11 @@ mod connector;
 mod folder;
 mod format;
 mod html;
-mod jsonl;
+pub mod jsonl;
 mod lines;
 pub mod npy;
 mod run;
+pub mod vectors;
 pub mod watch;
 
 pub use beir::Beir;

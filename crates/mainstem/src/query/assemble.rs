@@ -88,6 +88,7 @@ fn core_leg(leg: &PlannedLeg, variant: u32, state: LegState, scale: &Scale) -> L
         variant,
         bounds,
         state,
+        copy: scale.copies.contains(&leg.source),
         ..Leg::new(&leg.name)
     }
 }

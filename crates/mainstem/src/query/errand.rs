@@ -77,6 +77,8 @@ pub(super) struct Scale {
     pub(super) typical: FxHashMap<String, f64>,
     /// The greatest score that is possible.
     pub(super) greatest: Option<f64>,
+    /// The sources that are copies of others.
+    pub(super) copies: Vec<String>,
 }
 
 /// Scores of chunks, by source and name.
@@ -102,14 +104,16 @@ impl Errand {
     pub(super) fn run(&self) -> Result<Catch, Failure> {
         let vector = self.vector()?;
         let retrieval = self.retrieval(vector.as_deref());
+        let copies = self.view.copies(&self.filter, &self.ctx)?;
         let mut catch = Catch { vector: vector.clone(), ..Catch::default() };
         if self.calibrated {
-            catch.scale = self.scale(&retrieval)?;
+            catch.scale = self.scale(&retrieval, &copies)?;
         }
         let found = self.of_planned_sources(self.view.retrieve(&retrieval, &self.ctx)?, &mut catch);
         let (finite, broken): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|(_, found)| found.score.is_finite());
-        let kept = self.cut(finite);
+        let kept = self.cut(finite, &copies);
+        catch.scale.copies = copies;
         self.fetch(&kept, &mut catch)?;
         for (source, found) in broken {
             catch.add(&source, Candidate { score: found.score, chunk: None });
@@ -128,17 +132,23 @@ impl Errand {
     }
 
     /// What scores mean: a cosine is set against that of unrelated chunks, a sum over words against the greatest there can be.
-    fn scale(&self, retrieval: &Retrieval<'_>) -> Result<Scale, Failure> {
+    fn scale(&self, retrieval: &Retrieval<'_>, copies: &[String]) -> Result<Scale, Failure> {
         let greatest = self.view.greatest(retrieval, &self.ctx)?.filter(|greatest| *greatest > 0.0);
         let spread = match self.channel {
             Channel::Dense => self.view.background(retrieval, &self.ctx)?,
             Channel::Lexical => Vec::new(),
         };
-        let typical = spread.into_iter().filter(|background| background.mean.is_finite());
-        Ok(Scale {
-            typical: typical.map(|background| (background.source, background.mean)).collect(),
-            greatest,
-        })
+        let finite = spread.into_iter().filter(|background| background.mean.is_finite());
+        let mut typical: FxHashMap<String, f64> = finite.map(|spread| (spread.source, spread.mean)).collect();
+        // The mean of a copy is that of other samples, and must not be the greatest of all.
+        let originals = typical.iter().filter(|(source, _)| !copies.contains(source));
+        let most = originals.map(|(_, mean)| *mean).max_by(f64::total_cmp);
+        for copy in copies {
+            if let (Some(mean), Some(most)) = (typical.get_mut(copy), most) {
+                *mean = mean.min(most);
+            }
+        }
+        Ok(Scale { typical, greatest, copies: Vec::new() })
     }
 
     /// The scores of chunks that others found, where they are of a source that this errand searches.
@@ -204,8 +214,9 @@ impl Errand {
         kept
     }
 
-    /// The best of each list that is going to be fused: of the channel as a whole, or of each source.
-    fn cut(&self, mut found: Vec<(String, Found)>) -> Vec<(String, Found)> {
+    /// The best of each list that is going to be fused: of the channel as a whole, where copies come along with what they are copies of, or of
+    /// each source.
+    fn cut(&self, mut found: Vec<(String, Found)>, copies: &[String]) -> Vec<(String, Found)> {
         let most = self.weights.values().copied().fold(f64::MIN_POSITIVE, f64::max);
         let worth = |(source, found): &(String, Found)| {
             let share = self.weights.get(source).map_or(1.0, |weight| weight / most);
@@ -215,7 +226,14 @@ impl Errand {
         let place = |a: &(String, Found), b: &(String, Found)| a.0.cmp(&b.0).then(a.1.chunk.cmp(&b.1.chunk));
         found.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| place(a, b)));
         if self.across != Across::Rank {
-            found.truncate(self.candidates);
+            let mut room = self.candidates;
+            let end = found.iter().position(|(source, _)| {
+                let counts = !copies.contains(source);
+                let full = counts && room == 0;
+                room -= usize::from(counts && !full);
+                full
+            });
+            found.truncate(end.unwrap_or(found.len()));
             return found;
         }
         let mut taken: FxHashMap<String, usize> = FxHashMap::default();

@@ -36,6 +36,8 @@ pub(super) struct Outcome {
     pub(super) catch: Catch,
     /// Why it failed.
     pub(super) reason: Option<String>,
+    /// When it was home, from the start of the search; nothing when it was not in time.
+    pub(super) at: Option<Duration>,
 }
 
 /// What a thread sends home: which errand, and how it ended.
@@ -64,7 +66,8 @@ pub(super) fn run(
 }
 
 fn outcome(channel: Channel, variant: u32, home: Option<Home<Catch>>, state: LegState) -> Outcome {
-    let base = Outcome { channel, variant, state, catch: Catch::default(), reason: None };
+    let at = home.as_ref().map(|home| home.at);
+    let base = Outcome { channel, variant, state, catch: Catch::default(), reason: None, at };
     match home.map(|home| home.result) {
         Some(Ok(catch)) => Outcome { catch, ..base },
         Some(Err(reason)) => Outcome { state: LegState::Failed, reason: Some(reason), ..base },

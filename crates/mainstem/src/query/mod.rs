@@ -21,6 +21,7 @@ mod request;
 mod rerank;
 mod response;
 mod snippet;
+mod when;
 mod workers;
 
 use std::sync::Arc;
@@ -41,8 +42,9 @@ use crate::rerank::Reranking;
 pub use alternatives::Alternative;
 pub use plan::{Known, Plan, PlannedLeg};
 pub use request::{CANDIDATES, PAGE, Request, Settings};
-pub use response::{Response, SearchHit, WhyNot};
+pub use response::{Response, SearchHit, Timings, WhyNot};
 pub use snippet::Snippet;
+pub use when::moment_or_span;
 
 /// A store, perhaps a model, and settings: what answers queries. Clones share the store, the model and the cache.
 #[derive(Clone)]
@@ -65,6 +67,11 @@ impl Engine {
     /// How the engine answers unless a request says otherwise.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The model that embeds queries, if there is one.
+    pub fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
+        self.embedder.as_ref()
     }
 
     /// The same engine with other settings.
@@ -90,10 +97,16 @@ impl Engine {
     /// When the store cannot be opened, or the request cannot be planned. A leg that fails is no error; the status names it.
     pub fn search(&self, request: &Request) -> Result<Response, Failure> {
         let started = Instant::now();
-        let Gathered { plan, mut search, chunks } = self.gather(request, started, |_| ())?;
+        let Gathered { plan, mut search, chunks, mut timings } = self.gather(request, started, |_| ())?;
+        let gathered = started.elapsed();
         self.rerank(&plan, &mut search)?;
         let answer = plan.pipeline.check().and_then(|pipeline| pipeline.run(&search)).map_err(boxed)?;
+        let ranked = started.elapsed();
         let mut response = Response::new(plan, answer, &chunks, request.why_not.as_ref(), started.elapsed());
+        timings.retrieve = gathered.saturating_sub(timings.plan);
+        timings.rank = ranked.saturating_sub(gathered);
+        timings.present = started.elapsed().saturating_sub(ranked);
+        response.timings = timings;
         if request.alternatives {
             let alternatives = alternatives::alternatives(&response.plan, &self.settings, search)?;
             response.alternatives = Some(alternatives);
@@ -111,13 +124,17 @@ impl Engine {
         let now = request.now.clone().unwrap_or_else(Moment::now);
         let view = self.store.view()?;
         let plan = self.plan_for(view.as_ref(), request)?;
+        let planned = started.elapsed();
         let mut tasks = self.tasks(&plan, &view, request, &now, started);
         for task in &mut tasks {
             change(&mut task.errand);
         }
         let outcomes = legs::run(tasks, plan.deadline, started, &self.running);
-        let (search, chunks) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
-        Ok(Gathered { plan, search, chunks })
+        let legs = outcomes.iter().filter_map(|outcome| Some((outcome.channel, outcome.at?))).collect();
+        let timings = Timings { plan: planned, legs, ..Timings::default() };
+        let (mut search, chunks) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
+        search.learned.clone_from(&self.settings.learned);
+        Ok(Gathered { plan, search, chunks, timings })
     }
 
     /// What a search for this request would do.
@@ -195,6 +212,7 @@ struct Gathered {
     plan: Plan,
     search: Search,
     chunks: Chunks,
+    timings: Timings,
 }
 
 fn boxed(error: mainstem_core::Error) -> Failure {

@@ -1,10 +1,13 @@
 //! What is asked, and how an engine answers unless asked otherwise.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use mainstem_core::contract::{Channel, Filter};
 use mainstem_core::deadline::Deadline;
 use mainstem_core::dedup::DedupSpec;
 use mainstem_core::fuse::{FuseSpec, Method, Norm};
+use mainstem_core::learned::Model;
 use mainstem_core::pipeline::{NeighboursSpec, PriorSpec};
 use mainstem_core::time::Moment;
 use mainstem_core::{Across, PipelineSpec};
@@ -82,6 +85,8 @@ pub struct Settings {
     pub dense: Option<f64>,
     /// What the lexical channel weighs; 0.8 where scores are calibrated, else 1, when left out.
     pub lexical: Option<f64>,
+    /// The model of the stage `learned`, where there is one.
+    pub learned: Option<Arc<Model>>,
 }
 
 /// What words weigh against meaning where both are calibrated. Half of a query's weight in words is a better sign than a cosine half way
@@ -117,6 +122,7 @@ impl Default for Settings {
             sources: IndexMap::new(),
             dense: None,
             lexical: None,
+            learned: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use mainstem_core::answer::{Fate, Why};
+use mainstem_core::contract::Channel;
 use mainstem_core::status::Status;
 use mainstem_core::time::Moment;
 use mainstem_core::{Answer, Hit, Ledger, StoredChunk};
@@ -114,6 +115,21 @@ pub struct WhyNot {
     pub why: Option<Why>,
 }
 
+/// How long each part of a search took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// Looking at the store and planning.
+    pub plan: Duration,
+    /// Waiting for the legs.
+    pub retrieve: Duration,
+    /// The stages of the ranking core.
+    pub rank: Duration,
+    /// Putting together what a reader sees.
+    pub present: Duration,
+    /// When each channel of each variant was home, from the start; those that were late are left out.
+    pub legs: Vec<(Channel, Duration)>,
+}
+
 /// What a search gives.
 #[derive(Clone, Debug)]
 pub struct Response {
@@ -131,6 +147,8 @@ pub struct Response {
     pub plan: Plan,
     /// How long it took.
     pub took: Duration,
+    /// How long each part of it took.
+    pub timings: Timings,
     /// The answer of the ranking core, with everything that was dropped.
     pub answer: Answer,
 }
@@ -157,6 +175,7 @@ impl Response {
             alternatives: None,
             plan,
             took,
+            timings: Timings::default(),
             answer,
         }
     }

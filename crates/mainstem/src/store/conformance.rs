@@ -10,6 +10,7 @@
 
 mod filtering;
 mod help;
+mod hiding;
 mod scoring;
 mod searching;
 mod writing;
@@ -54,6 +55,10 @@ pub const CASES: &[Case] = &[
     ("readers filter", filtering::readers),
     ("filters hold together", filtering::together),
     ("a filter comes before the limit", filtering::before_the_limit),
+    ("a scope filters", hiding::scope),
+    ("no score tells of a source outside the scope", hiding::sources),
+    ("no score tells of a document that cannot be read", hiding::documents),
+    ("what is asked for does not change scores", hiding::narrowing),
 ];
 
 /// Runs every case on a store of its own.

@@ -10,44 +10,24 @@
 //! Burges, *From `RankNet` to `LambdaRank` to `LambdaMART`*, MSR-TR-2010-82, 2010; Friedman, *Greedy function approximation: a gradient boosting
 //! machine*, Annals of Statistics 29(5), 2001.
 
-mod features;
 mod tree;
 
-use mainstem_core::rerank::{RerankSpec, Verdict};
 use mainstem_core::{Answer, Error, PipelineSpec, Search};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{Recording, Setting, Task, folds};
 use crate::compare::{ALPHA, bootstrap, randomisation};
 use crate::measure::Graded;
 use crate::{JudgedQuery, Measure};
 
-pub use features::Features;
-pub use tree::Tree;
+pub use mainstem_core::learned::{Features, Model, TOP, Tree};
 use tree::{Data, Growth};
-
-/// How many hits are ordered anew.
-pub const TOP: usize = 50;
 
 /// The fewest judged queries that a model is trained on.
 pub const FEWEST_QUERIES: usize = 50;
 
 const TREES: usize = 60;
 const GROWTH: Growth = Growth { depth: 3, leaf: 20, smoothing: 1.0, rate: 0.1 };
-
-/// A trained model.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Model {
-    /// The version of this format.
-    version: u32,
-    /// What it looks at.
-    features: Features,
-    /// The settings whose hits it orders anew.
-    pipeline: PipelineSpec,
-    /// The trees; a score is the sum of what they say.
-    trees: Vec<Tree>,
-}
 
 /// How a model did against the settings alone.
 #[derive(Clone, Debug, Serialize)]
@@ -76,56 +56,14 @@ struct Lesson {
     ideal: Vec<i64>,
 }
 
-impl Model {
-    /// Reads a model.
-    ///
-    /// # Errors
-    /// When it is not of this form, or a tree asks for what is not there.
-    pub fn from_json(text: &str) -> Result<Self, Error> {
-        let model: Self = serde_json::from_str(text).map_err(|error| {
-            mainstem_core::error::from_deserialiser(&error.to_string(), Some(error.line() as u64))
-        })?;
-        if model.version != 1 || !model.trees.iter().all(|tree| tree.is_sound(model.features.len())) {
-            return Err(Error::range("the model", "version 1 with trees over its own features", "another"));
-        }
-        Ok(model)
-    }
-
-    /// Runs a search under the model's settings and orders its best hits anew. The model stands in for the reranker, and it knows the age
-    /// of a hit, so that recency is left to it.
-    ///
-    /// # Errors
-    /// As [`Pipeline::run`](mainstem_core::Pipeline::run).
-    pub fn run(&self, search: &Search) -> Result<Answer, Error> {
-        let first = first_pass(&self.pipeline).check()?.run(search)?;
-        let rows = self.features.rows(&first.hits, search.now.as_ref());
-        let scores =
-            first.hits.iter().zip(&rows).map(|(hit, row)| (hit.id.clone(), squashed(self.score(row))));
-        let second = PipelineSpec {
-            rerank: Some(RerankSpec { top: TOP, replace: true, ..RerankSpec::default() }),
-            recency: PipelineSpec::default().recency,
-            ..self.pipeline.clone()
-        };
-        let search = Search { verdict: Some(Verdict::Scores(scores.collect())), ..search.clone() };
-        second.check()?.run(&search)
-    }
-
-    fn score(&self, row: &[f64]) -> f64 {
-        self.trees.iter().map(|tree| tree.value(row)).sum()
-    }
-}
-
-/// To \[0, 1\], where scores of a reranker are taken as they are.
-fn squashed(score: f64) -> f64 {
-    1.0 / (1.0 + (-score).exp())
-}
-
-/// The settings up to where a reranker comes in.
+/// The settings up to where the model comes in.
 fn first_pass(pipeline: &PipelineSpec) -> PipelineSpec {
     PipelineSpec {
+        learned: None,
         rerank: None,
         recency: PipelineSpec::default().recency,
         diversify: None,
+        guarantee: PipelineSpec::default().guarantee,
         min_score: None,
         offset: 0,
         limit: Some(TOP),
@@ -146,7 +84,8 @@ pub fn learn(task: &Task<'_>, settings: &Setting) -> Result<Learned, Error> {
             hint: "judge more queries, or leave `--learn` out".into(),
         });
     }
-    let class = Class { task, pairs, searches: task.weighed(settings)?, pipeline: settings.pipeline()? };
+    let pipeline = PipelineSpec { learned: None, ..settings.pipeline()? };
+    let class = Class { task, pairs, searches: task.weighed(settings)?, pipeline };
     class.examine()
 }
 
@@ -168,11 +107,9 @@ impl Class<'_> {
         let folds = folds::folds(&ids, self.task.options.folds, self.task.options.seed);
         // Measured with all hits, whatever the page; the model that is kept has the page of the settings.
         let unpaged = PipelineSpec { limit: None, offset: 0, ..self.pipeline.clone() };
-        let model = |pipeline: &PipelineSpec, chosen: &[&Lesson]| Model {
-            version: 1,
-            features: features.clone(),
-            pipeline: pipeline.clone(),
-            trees: train(chosen, self.task.measure.cutoff()),
+        let model = |pipeline: &PipelineSpec, chosen: &[&Lesson]| {
+            let trees = train(chosen, self.task.measure.cutoff(), features.len());
+            Model::new(features.clone(), pipeline.clone(), trees)
         };
         let mut after = vec![0.0; lessons.len()];
         for fold in 0..self.task.options.folds {
@@ -222,7 +159,7 @@ fn judged(before: &[f64], after: &[f64], model: Model) -> Learned {
 }
 
 /// Grows trees, each towards what the ones before it got wrong.
-fn train(lessons: &[&Lesson], cutoff: Option<usize>) -> Vec<Tree> {
+fn train(lessons: &[&Lesson], cutoff: Option<usize>, features: usize) -> Vec<Tree> {
     let rows: Vec<Vec<f64>> = lessons.iter().flat_map(|lesson| lesson.rows.iter().cloned()).collect();
     let mut scores = vec![0.0; rows.len()];
     let mut trees = Vec::with_capacity(TREES);
@@ -235,7 +172,9 @@ fn train(lessons: &[&Lesson], cutoff: Option<usize>) -> Vec<Tree> {
             pull(lesson, &scores[part.clone()], cutoff, &mut gradients[part.clone()], &mut hessians[part]);
         }
         let data = Data { rows: &rows, gradients: &gradients, hessians: &hessians };
-        let tree = Tree::grow(&data, (0..rows.len()).collect(), GROWTH);
+        let Some(tree) = Tree::new(tree::grow(&data, (0..rows.len()).collect(), GROWTH), features) else {
+            break;
+        };
         rows.iter().zip(&mut scores).for_each(|(row, score)| *score += tree.value(row));
         trees.push(tree);
     }

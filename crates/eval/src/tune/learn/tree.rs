@@ -1,20 +1,6 @@
-//! Small regression trees, grown one after the other.
+//! Growing small regression trees, one after the other.
 
-use serde::{Deserialize, Serialize};
-
-/// A tree as a list of nodes; the first is the root.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tree(Vec<Node>);
-
-/// A question or an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Node {
-    /// Go on with `below` where the feature is at most `at`, with `above` otherwise.
-    Split { feature: usize, at: f64, below: usize, above: usize },
-    /// The end: what is added to the score.
-    Leaf(f64),
-}
+use mainstem_core::learned::Node;
 
 /// How trees are grown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,52 +30,25 @@ struct Best {
     at: f64,
 }
 
-impl Tree {
-    /// What the tree adds to the score of a row.
-    pub(super) fn value(&self, row: &[f64]) -> f64 {
-        let mut at = 0;
-        loop {
-            match &self.0[at] {
-                Node::Leaf(value) => return *value,
-                Node::Split { feature, at: limit, below, above } => {
-                    at = if row[*feature] <= *limit { *below } else { *above };
-                }
-            }
-        }
-    }
+/// Grows a tree on these rows.
+pub(super) fn grow(data: &Data<'_>, members: Vec<usize>, growth: Growth) -> Vec<Node> {
+    let mut nodes = Vec::new();
+    add(&mut nodes, data, members, growth, growth.depth);
+    nodes
+}
 
-    /// Whether a tree that was read from a file can be followed: questions about features that exist, and always further on.
-    pub(super) fn is_sound(&self, features: usize) -> bool {
-        !self.0.is_empty()
-            && self.0.iter().enumerate().all(|(own, node)| match node {
-                Node::Leaf(value) => value.is_finite(),
-                Node::Split { feature, at, below, above } => {
-                    let further = |next: &usize| *next > own && *next < self.0.len();
-                    *feature < features && at.is_finite() && further(below) && further(above)
-                }
-            })
+fn add(nodes: &mut Vec<Node>, data: &Data<'_>, members: Vec<usize>, growth: Growth, depth: usize) -> usize {
+    let own = nodes.len();
+    let (gradient, hessian) = sums(data, &members);
+    nodes.push(Node::Leaf(growth.rate * gradient / (hessian + growth.smoothing)));
+    let best = if depth == 0 { None } else { split(data, &members, growth) };
+    if let Some(Best { feature, at, .. }) = best {
+        let (low, high) = members.into_iter().partition(|&row| data.rows[row][feature] <= at);
+        let below = add(nodes, data, low, growth, depth - 1);
+        let above = add(nodes, data, high, growth, depth - 1);
+        nodes[own] = Node::Split { feature, at, below, above };
     }
-
-    /// Grows a tree on these rows.
-    pub(super) fn grow(data: &Data<'_>, members: Vec<usize>, growth: Growth) -> Self {
-        let mut tree = Self(Vec::new());
-        tree.add(data, members, growth, growth.depth);
-        tree
-    }
-
-    fn add(&mut self, data: &Data<'_>, members: Vec<usize>, growth: Growth, depth: usize) -> usize {
-        let own = self.0.len();
-        let (gradient, hessian) = sums(data, &members);
-        self.0.push(Node::Leaf(growth.rate * gradient / (hessian + growth.smoothing)));
-        let best = if depth == 0 { None } else { split(data, &members, growth) };
-        if let Some(Best { feature, at, .. }) = best {
-            let (low, high) = members.into_iter().partition(|&row| data.rows[row][feature] <= at);
-            let below = self.add(data, low, growth, depth - 1);
-            let above = self.add(data, high, growth, depth - 1);
-            self.0[own] = Node::Split { feature, at, below, above };
-        }
-        own
-    }
+    own
 }
 
 fn sums(data: &Data<'_>, members: &[usize]) -> (f64, f64) {
@@ -126,6 +85,8 @@ fn split(data: &Data<'_>, members: &[usize], growth: Growth) -> Option<Best> {
 
 #[cfg(test)]
 mod tests {
+    use mainstem_core::learned::Tree;
+
     use super::*;
 
     #[test]
@@ -134,18 +95,8 @@ mod tests {
         let gradients: Vec<f64> = (0..100).map(|at| if at < 40 { -1.0 } else { 1.0 }).collect();
         let data = Data { rows: &rows, gradients: &gradients, hessians: &[1.0; 100] };
         let growth = Growth { depth: 2, leaf: 5, smoothing: 0.0, rate: 1.0 };
-        let tree = Tree::grow(&data, (0..100).collect(), growth);
+        let tree = Tree::new(grow(&data, (0..100).collect(), growth), 2).unwrap();
         // Cuts are tried at every third row, so that the step may be off by two.
         assert!(tree.value(&[0.0, 30.0]) < -0.9 && tree.value(&[0.0, 60.0]) > 0.9, "{tree:?}");
-        assert!(tree.is_sound(2) && !tree.is_sound(1));
-        let again = serde_json::to_string(&tree).unwrap();
-        assert_eq!(serde_json::from_str::<Tree>(&again).unwrap(), tree);
-    }
-
-    #[test]
-    fn a_tree_that_goes_in_circles_is_not_sound() {
-        let tree = Tree(vec![Node::Split { feature: 0, at: 0.5, below: 0, above: 0 }]);
-        assert!(!tree.is_sound(1));
-        assert!(!Tree(Vec::new()).is_sound(1));
     }
 }

@@ -27,12 +27,23 @@ use std::path::Path;
 
 use mainstem_core::Failure;
 
-use super::connector::{Connector, Position, Record, Skip, Unit};
+use super::connector::{Connector, Position, Record, Skip, Standing, Unit};
 use super::format::Format;
 use super::lines::{Lines, MAX_LINE};
 use crate::Error;
 
 pub(super) use record::{Refused, unit};
+
+/// One line as a document, or why it is none; the id goes with it where the line has one.
+///
+/// # Errors
+/// When the line does not keep to the schema.
+pub fn document(line: &str) -> Result<mainstem_core::Document, (Option<String>, String)> {
+    record::parse(line, &mut None).map_err(|refused| match refused.standing {
+        Standing::Present(id) => (Some(id), refused.why),
+        Standing::Absent | Standing::Unknown => (None, refused.why),
+    })
+}
 
 /// A file with one JSON object a line. The schema.
 pub struct Jsonl {
@@ -90,7 +101,6 @@ impl Connector for Jsonl {
 mod tests {
     use mainstem_core::Document;
 
-    use super::super::connector::Standing;
     use super::*;
 
     fn read(text: &'static str) -> Vec<Record> {

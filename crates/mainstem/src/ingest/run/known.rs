@@ -73,7 +73,8 @@ impl<'a> Memory<'a> {
     }
 }
 
-fn reuse(document: &mut Document, mut before: Document) {
+/// Gives chunks that the model would read as before the vectors that they had.
+pub(super) fn reuse(document: &mut Document, mut before: Document) {
     let chunks = std::mem::take(&mut before.chunks);
     let vector = |mut chunk: mainstem_core::Chunk| Some((chunk.vector.take()?, chunk));
     let mut vectors: FxHashMap<String, Vec<f32>> = chunks

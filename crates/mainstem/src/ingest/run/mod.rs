@@ -1,6 +1,7 @@
 //! The run: what connectors give is compared with what the store has, embedded where it is new, and written in batches.
 
 mod batch;
+mod direct;
 mod embed;
 mod known;
 mod steps;

@@ -11,6 +11,9 @@ pub(super) fn chosen_sources<'a>(
     filter: &Filter,
     sources: &'a [SourceStats],
 ) -> Result<Vec<&'a SourceStats>, Failure> {
+    // What the caller may not see is not there, not even in a message.
+    let seen = |source: &&SourceStats| filter.scope.as_ref().is_none_or(|all| all.contains(&source.name));
+    let sources: Vec<&SourceStats> = sources.iter().filter(seen).collect();
     let names = || sources.iter().map(|source| source.name.as_str());
     let kinds = || sources.iter().map(|source| source.kind.as_str());
     refuse_unknown("source", filter.sources.as_deref(), names)?;
@@ -19,6 +22,7 @@ pub(super) fn chosen_sources<'a>(
         |wanted: &Option<Vec<String>>, name: &String| wanted.as_ref().is_none_or(|all| all.contains(name));
     let passing = sources
         .iter()
+        .copied()
         .filter(|source| passes(&filter.sources, &source.name) && passes(&filter.kinds, &source.kind));
     Ok(passing.collect())
 }

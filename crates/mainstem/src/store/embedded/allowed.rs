@@ -1,17 +1,43 @@
 //! The chunks that pass a filter.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use mainstem_core::ChunkId;
 
+use super::lexical::Readable;
+use super::matrix::Sample;
+
+/// How many scores there are, with their mean and their standard deviation.
+pub(crate) type Spread = (u64, f64, f64);
+
+/// What a caller may see at all. Everything that scores depend on is counted over it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scope {
+    /// The numbers of the sources, in order; all when left out.
+    pub(crate) sources: Option<Vec<u32>>,
+    /// The chunks; all of the sources when left out.
+    pub(crate) readable: Option<Arc<Allowed>>,
+}
+
+impl Scope {
+    /// Whether a source may be seen.
+    pub(crate) fn has(&self, source: u32) -> bool {
+        self.sources.as_ref().is_none_or(|sources| sources.binary_search(&source).is_ok())
+    }
+}
+
 /// A set of chunks, in order and as bits.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(crate) struct Allowed {
     sorted: Vec<ChunkId>,
     bits: Vec<u64>,
     /// Where they are in the segments of the lexical index that were searched first.
     places: OnceLock<(Vec<String>, Places)>,
+    /// What the lexical index found out about them, where they are what a reader may read.
+    readable: Readable,
+    /// The rows of the matrix that stand for them, as of a commit.
+    sample: OnceLock<(u64, Arc<Sample>)>,
 }
 
 /// By segment: the places of chunks, in order.
@@ -27,7 +53,18 @@ impl Allowed {
         for chunk in &chunks {
             bits[chunk.0 as usize / 64] |= 1 << (chunk.0 % 64);
         }
-        Self { sorted: chunks, bits, places: OnceLock::new() }
+        Self { sorted: chunks, bits, ..Self::default() }
+    }
+
+    /// What the lexical index found out about them.
+    pub(crate) fn readable(&self) -> &Readable {
+        &self.readable
+    }
+
+    /// The rows of the matrix that stand for them; made once, as long as the commit is the same.
+    pub(crate) fn sample(&self, sequence: u64, make: impl Fn() -> Sample) -> Arc<Sample> {
+        let (known, sample) = self.sample.get_or_init(|| (sequence, Arc::new(make())));
+        if *known == sequence { Arc::clone(sample) } else { Arc::new(make()) }
     }
 
     /// The chunks, in order.

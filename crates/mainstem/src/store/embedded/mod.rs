@@ -4,6 +4,7 @@
 //! truth.sqlite   documents, chunks, vectors: the truth
 //! lexical-<n>/   the words, derived
 //! matrix-<n>/    the vectors, derived
+//! cards.*        what a search reads of each chunk, derived
 //! lock           held by the one process that writes
 //! unsettled      there while an index may not be on disk yet
 //! ```
@@ -16,6 +17,7 @@
 //! One process writes at a time. Any number of others read meanwhile; nobody waits for anybody.
 
 pub(crate) mod allowed;
+mod cards;
 mod catch_up;
 mod check;
 mod derived;
@@ -37,6 +39,7 @@ use mainstem_core::contract::{Ability, Applied, Capabilities, Change, ModelCard,
 use mainstem_core::{Code, Document, Failure};
 
 use crate::Error;
+use cards::Cards;
 use pool::{Pool, lock};
 use remembered::Remembered;
 use snapshot::{Indexes, Shared, Snapshot, Suspects};
@@ -124,8 +127,18 @@ impl EmbeddedStore {
 
     fn new(dir: &Path, gate: Gate, writer: Option<Mutex<Writer>>) -> Self {
         let (remembered, suspects) = (Remembered::default(), Suspects::default());
-        let shared = Arc::new(Shared { pool: Pool::new(dir), remembered, suspects });
+        let cards = Cards::new(dir);
+        let shared = Arc::new(Shared { pool: Pool::new(dir), cards, remembered, suspects });
         Self { dir: dir.to_owned(), shared, gate: Mutex::new(gate), writer }
+    }
+
+    /// Whether what was written last is in no index yet, and no process is writing: the one that did was stopped, or had no room. Opening
+    /// the store for writing lets the indexes catch up. A store that is open for writing itself is never behind: its views wait for them.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn is_behind(&self) -> Result<bool, Error> {
+        Ok(self.writer.is_none() && !self.snapshot()?.is_level() && !writer::is_locked(&self.dir))
     }
 
     /// The folder.
@@ -194,6 +207,14 @@ impl EmbeddedStore {
         let outcome = writer.reindex(progress);
         let level = self.level(&mut writer);
         outcome.and(level)
+    }
+
+    /// Lets the indexes catch up with what was written, if they have not yet.
+    ///
+    /// # Errors
+    /// When they cannot, such as on a full disk; what was written is safe all the same.
+    pub fn catch_up(&self) -> Result<(), Error> {
+        self.snapshot().map(drop)
     }
 
     /// Looks for anything that is not as it should be, and changes nothing.

@@ -42,8 +42,11 @@ impl Pool {
         };
         let reading = Reading { conn: Some(conn), pool: Arc::clone(self) };
         // The moment is fixed by the first statement that reads.
-        let begin = reading.execute_batch("BEGIN; SELECT one FROM meta");
-        begin.map_err(|error| self.failure(error)).map(|()| reading)
+        let begin = reading.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
+        let begin = begin.and_then(|_| {
+            reading.prepare_cached("SELECT one FROM meta")?.query_row([], |row| row.get::<_, u32>(0))
+        });
+        begin.map_err(|error| self.failure(error)).map(|_| reading)
     }
 }
 
@@ -65,7 +68,8 @@ impl Drop for Reading {
     fn drop(&mut self) {
         let Some(conn) = self.conn.take() else { return };
         let mut idle = lock(&self.pool.idle);
-        if idle.len() < IDLE && conn.execute_batch("ROLLBACK").is_ok() {
+        let ended = conn.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
+        if idle.len() < IDLE && ended.is_ok() {
             idle.push(conn);
         }
     }

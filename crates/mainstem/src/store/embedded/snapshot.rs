@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex};
 use mainstem_core::contract::{
     Background, Channel, Ctx, Filter, Found, FoundIn, Retrieval, Scoring, SourceStats, View,
 };
-use mainstem_core::{ChunkId, Code, Failure, StoredChunk};
+use mainstem_core::{Chunk, ChunkId, Code, Document, Failure, StoredChunk};
 use rusqlite::Row;
+use rustc_hash::FxHashMap;
 
-use super::allowed::Allowed;
+use super::allowed::{Allowed, Scope, Spread};
+use super::cards::{Cards, Files};
 use super::catch_up::{Derived, Stumble};
 use super::check;
 use super::lexical::{Lexical, LexicalView};
@@ -44,6 +46,7 @@ impl Indexes {
 /// What all views of a store share.
 pub(super) struct Shared {
     pub(super) pool: Arc<Pool>,
+    pub(super) cards: Cards,
     pub(super) remembered: Remembered,
     pub(super) suspects: Suspects,
 }
@@ -133,6 +136,12 @@ impl Snapshot {
         &self.matrix
     }
 
+    /// The cards as they are on disk, even if they were replaced since they were last read.
+    pub(super) fn cards(&self) -> Option<Arc<Files>> {
+        self.shared.cards.miss();
+        self.shared.cards.files()
+    }
+
     /// Goes through everything in the truth that an index should hold.
     pub(super) fn each<D: Derived>(
         &self,
@@ -171,7 +180,8 @@ impl Snapshot {
         }
         let found = match (retrieval.channel, vector) {
             (Channel::Lexical, _) => {
-                self.lexical.search(retrieval.text, &sources, allowed, retrieval.limit)?
+                let scope = self.scope(retrieval.filter)?;
+                self.lexical.search((retrieval.text, &scope), &sources, allowed, retrieval.limit)?
             }
             (Channel::Dense, Some(vector)) => {
                 self.matrix.search(vector, &sources, allowed, retrieval.limit)?
@@ -185,7 +195,10 @@ impl Snapshot {
     fn scores(&self, retrieval: &Retrieval<'_>, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>, Error> {
         let vector = self.check(retrieval)?;
         let mut scores = match (retrieval.channel, vector) {
-            (Channel::Lexical, _) => self.lexical.scores(retrieval.text, chunks)?,
+            (Channel::Lexical, _) => {
+                let scope = self.scope(retrieval.filter)?;
+                self.lexical.scores((retrieval.text, &scope), chunks)?
+            }
             (Channel::Dense, Some(vector)) => self.matrix.scores(vector, chunks)?,
             (Channel::Dense, None) => vec![None; chunks.len()],
         };
@@ -206,23 +219,43 @@ impl Snapshot {
     fn spread(&self, retrieval: &Retrieval<'_>) -> Result<Vec<Background>, Error> {
         let vector = self.check(retrieval)?;
         let passing = self.sources.iter().filter(|source| matching::passes(source, retrieval.filter));
-        let (count, spreads): (fn(&NumberedSource) -> u64, Vec<_>) = match (retrieval.channel, vector) {
+        let sources: Vec<_> = passing.clone().map(|source| source.number).collect();
+        let scope = self.scope(retrieval.filter)?;
+        let spreads: Vec<Option<Spread>> = match (retrieval.channel, vector) {
             (Channel::Lexical, _) => {
-                let sources: Vec<_> = passing.clone().map(|source| (source.number, source.chunks)).collect();
-                let spreads = self.lexical.background(retrieval.text, &sources)?;
-                (|source| source.chunks, spreads.into_iter().map(Some).collect())
+                let spreads = self.lexical.background((retrieval.text, &scope), &sources)?;
+                spreads.into_iter().map(Some).collect()
             }
-            (Channel::Dense, Some(vector)) => {
-                let sources: Vec<_> = passing.clone().map(|source| source.number).collect();
-                (|source| source.vectors, self.matrix.background(vector, &sources)?)
-            }
+            (Channel::Dense, Some(vector)) => self.matrix.background((vector, &scope), &sources)?,
             (Channel::Dense, None) => return Ok(Vec::new()),
         };
         let named = passing.zip(spreads).filter_map(|(source, spread)| {
-            let ((mean, deviation), count) = (spread?, count(source));
+            let (count, mean, deviation) = spread?;
             (count > 0).then(|| Background { source: source.name.clone(), count, mean, deviation })
         });
         Ok(named.collect())
+    }
+
+    /// What the caller may see at all, whatever is searched of it.
+    fn scope(&self, filter: &Filter) -> Result<Scope, Error> {
+        if filter.scope.is_none() && filter.reader.is_none() {
+            return Ok(Scope::default());
+        }
+        let seen = Filter { scope: filter.scope.clone(), reader: filter.reader.clone(), ..Filter::default() };
+        let sources = self.sources.iter().filter(|source| matching::passes(source, &seen));
+        let mut sources: Vec<_> = sources.map(|source| source.number).collect();
+        let readable = self.allowed(&sources, &seen)?;
+        sources.sort_unstable();
+        Ok(Scope { sources: Some(sources), readable })
+    }
+
+    /// The sources that pass and are copies of others that pass.
+    fn copies_of_others(&self, filter: &Filter) -> Result<Vec<String>, Error> {
+        let passing = self.sources.iter().filter(|source| matching::passes(source, filter));
+        let sources: Vec<_> = passing.clone().map(|source| source.number).collect();
+        let copies = self.lexical.copies_among(&self.scope(filter)?, &sources)?;
+        let copies = passing.filter(|source| copies.contains(&source.number));
+        Ok(copies.map(|source| source.name.clone()).collect())
     }
 
     fn watch<T>(&self, channel: Channel, outcome: Result<T, Error>) -> Result<T, Failure> {
@@ -250,7 +283,9 @@ impl Snapshot {
             let chunks = self.read(|reading| matching::chunks(reading, asked, filter))?;
             Ok(Allowed::new(chunks))
         };
-        self.shared.remembered.get((self.meta.sequence, sources, filter), look_up).map(Some)
+        // The sources are said already.
+        let filter = Filter { scope: None, sources: None, kinds: None, ..filter.clone() };
+        self.shared.remembered.get((self.meta.sequence, sources, &filter), look_up).map(Some)
     }
 
     fn drop_gone(&self, mut found: ByNumber) -> Result<ByNumber, Error> {
@@ -271,9 +306,60 @@ impl Snapshot {
         })
     }
 
+    /// The chunks of these numbers, in the order asked; those that are gone are left out.
+    fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<StoredChunk>, Error> {
+        let mut room = Vec::new();
+        // Whether a chunk is still there, an index can say that is exactly at this moment.
+        let files = self.shared.cards.files().filter(|_| self.level);
+        let on_card = |id: &ChunkId| self.on_card(*id, files.as_deref()?, &mut room);
+        let mut found: Vec<_> = ids.iter().map(on_card).collect();
+        self.drop_bare_gone(&mut found)?;
+        let missing = ids.iter().zip(&found).filter(|(_, found)| found.is_none());
+        let missing: Vec<_> = missing.map(|(id, _)| *id).collect();
+        if missing.is_empty() {
+            return Ok(found.into_iter().flatten().collect());
+        }
+        let read = self.read(|reading| read::chunks(reading, &missing))?;
+        if files.is_some() && !read.is_empty() {
+            self.shared.cards.miss();
+        }
+        let mut read: FxHashMap<_, _> = read.into_iter().map(|stored| (stored.id, stored)).collect();
+        for (id, place) in ids.iter().zip(&mut found) {
+            *place = place.take().or_else(|| read.remove(id));
+        }
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Drops chunks without a vector that are gone: the matrix cannot tell.
+    fn drop_bare_gone(&self, found: &mut [Option<StoredChunk>]) -> Result<(), Error> {
+        let is_bare = |stored: &StoredChunk| stored.chunk.vector.is_none();
+        if !found.iter().flatten().any(is_bare) {
+            return Ok(());
+        }
+        self.read(|reading| {
+            for place in found {
+                if let Some(stored) = place.as_ref().filter(|stored| is_bare(stored))
+                    && !read::has_chunk(reading, stored.id)?
+                {
+                    *place = None;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// A chunk from its card and its row of the matrix; nothing where it has to be read from the truth.
+    fn on_card(&self, id: ChunkId, files: &Files, room: &mut Vec<u8>) -> Option<StoredChunk> {
+        let card = files.card(id, room)?;
+        let vector = if card.embedded { Some(self.matrix.vector(id)?) } else { None };
+        let source = self.sources.iter().find(|source| source.number == card.source)?.name.clone();
+        let (document, chunk) = card.open()?;
+        Some(StoredChunk { id, document: Document { source, ..document }, chunk: Chunk { vector, ..chunk } })
+    }
+
     /// With names in place of numbers, by name.
     fn name(&self, found: ByNumber) -> Vec<FoundIn> {
-        let mut lists: rustc_hash::FxHashMap<_, _> = found.into_iter().collect();
+        let mut lists: FxHashMap<_, _> = found.into_iter().collect();
         let named = self.sources.iter().filter_map(|source| {
             let found = lists.remove(&source.number).filter(|found| !found.is_empty())?;
             Some(FoundIn { source: source.name.clone(), found })
@@ -302,9 +388,17 @@ impl Scoring for Snapshot {
 
     fn greatest(&self, retrieval: &Retrieval<'_>, _: &Ctx) -> Result<Option<f64>, Failure> {
         match retrieval.channel {
-            Channel::Lexical => self.watch(Channel::Lexical, self.lexical.greatest(retrieval.text).map(Some)),
+            Channel::Lexical => {
+                let greatest = self.scope(retrieval.filter);
+                let greatest = greatest.and_then(|scope| self.lexical.greatest(retrieval.text, &scope));
+                self.watch(Channel::Lexical, greatest.map(Some))
+            }
             Channel::Dense => Ok(Some(1.0)),
         }
+    }
+
+    fn copies(&self, filter: &Filter, _: &Ctx) -> Result<Vec<String>, Failure> {
+        self.watch(Channel::Lexical, self.copies_of_others(filter))
     }
 }
 
@@ -318,6 +412,6 @@ impl View for Snapshot {
     }
 
     fn fetch(&self, chunks: &[ChunkId]) -> Result<Vec<StoredChunk>, Failure> {
-        self.read(|reading| read::chunks(reading, chunks)).map_err(boxed)
+        self.chunks(chunks).map_err(boxed)
     }
 }

@@ -9,6 +9,7 @@ use mainstem_core::contract::{Applied, Change, ModelCard};
 use mainstem_core::time::Moment;
 use rusqlite::{Connection, Transaction};
 
+use super::cards::CardsWriter;
 use super::catch_up::{DerivedWriter, Follower, sweep};
 use super::lexical::{Lexical, LexicalWriter};
 use super::matrix::{Matrix, MatrixWriter};
@@ -28,6 +29,7 @@ pub(super) struct Writer {
     conn: Connection,
     lexical: Follower<Lexical>,
     matrix: Follower<Matrix>,
+    cards: CardsWriter,
     settling: Settling,
     /// Up to here every index has taken in the log.
     settled: u64,
@@ -41,10 +43,13 @@ impl Writer {
         let lock = take_lock(dir)?;
         let conn = truth::open(dir)?;
         let (lexical, matrix, settling) = (Follower::new(dir), Follower::new(dir), Settling::open(dir));
+        let cards = CardsWriter::new(dir);
         let dir = dir.to_owned();
-        let mut writer = Self { dir, conn, lexical, matrix, settling, settled: 0, _lock: lock };
-        let lost = writer.settling.may_have_lost();
-        writer.distrust((lost, lost));
+        let mut writer = Self { dir, conn, lexical, matrix, cards, settling, settled: 0, _lock: lock };
+        if writer.settling.may_have_lost() {
+            writer.distrust((true, true));
+            writer.cards.distrust();
+        }
         let dir = &writer.dir;
         let swept = sweep::<Lexical>(dir, &writer.conn).and_then(|()| sweep::<Matrix>(dir, &writer.conn));
         writer.explain(swept).map(|()| writer)
@@ -66,13 +71,20 @@ impl Writer {
         self.settling.begin()?;
         let before = self.meta()?.sequence;
         let (mut words, mut vectors) = (Ear(self.lexical.listen(before)), Ear(self.matrix.listen(before)));
-        let recorded = record(&mut self.conn, (changes, self.settled), &mut words, &mut vectors);
+        let mut hear = Hearing { words: &mut words, vectors: &mut vectors, cards: &mut self.cards };
+        let recorded = record(&mut self.conn, (changes, self.settled), &mut hear);
+        if recorded.is_err() {
+            self.cards.forget();
+        }
         // When nothing was recorded, the writers are dropped, and forget what they heard.
         let applied = self.explain(recorded)?;
         let after = self.meta()?.sequence;
-        let (lexical, matrix) = (&mut self.lexical, &mut self.matrix);
+        let (lexical, matrix, cards) = (&mut self.lexical, &mut self.matrix, &mut self.cards);
         thread::scope(|scope| {
-            scope.spawn(|| matrix.heard(vectors.0, (before, after)));
+            scope.spawn(|| {
+                matrix.heard(vectors.0, (before, after));
+                cards.commit(after);
+            });
             lexical.heard(words.0, (before, after));
         });
         Ok(applied)
@@ -122,6 +134,7 @@ impl Writer {
         let lexical = self.lexical.follow(&self.conn)?;
         let matrix = self.matrix.follow(&self.conn)?;
         let meta = self.meta()?;
+        self.cards.follow(&self.conn, &meta);
         self.settled = meta.sequence;
         let generations = (meta.lexical, meta.matrix);
         Ok(Indexes { lexical, matrix, generations, level_at: Some(meta.sequence) })
@@ -139,6 +152,7 @@ impl Writer {
         let total = chunks + vectors;
         self.lexical.rebuild(&self.conn, &mut |done, _| progress(done, total))?;
         self.matrix.rebuild(&self.conn, &mut |done, _| progress(chunks + done, total))?;
+        self.cards.distrust();
         self.follow()
     }
 
@@ -181,24 +195,35 @@ impl<W: DerivedWriter> Ear<W> {
     }
 }
 
+/// Who is told of a write.
+struct Hearing<'h> {
+    words: &'h mut Ear<LexicalWriter>,
+    vectors: &'h mut Ear<MatrixWriter>,
+    cards: &'h mut CardsWriter,
+}
+
 /// Writes changes into the truth, and forgets the log up to an entry that every index has.
 ///
-/// Words are cut by a thread of their index meanwhile, and vectors are quantised while the truth goes to disk.
+/// Words are cut by a thread of their index meanwhile. Vectors are quantised and cards written while the truth goes to disk.
 fn record(
     conn: &mut Connection,
     (changes, settled): (&[Change], u64),
-    words: &mut Ear<LexicalWriter>,
-    vectors: &mut Ear<MatrixWriter>,
+    hear: &mut Hearing<'_>,
 ) -> rusqlite::Result<Applied> {
     let tx = conn.transaction()?;
     write::forget_log(&tx, settled)?;
     let mut news = Vec::new();
     let applied = write::apply(&tx, changes, &Moment::now(), &mut |one| {
-        words.hear(&one);
+        hear.words.hear(&one);
         news.push(one);
     })?;
     thread::scope(|scope| {
-        scope.spawn(|| news.iter().for_each(|one| vectors.hear(one)));
+        scope.spawn(|| {
+            for one in &news {
+                hear.vectors.hear(one);
+                hear.cards.take(one);
+            }
+        });
         tx.commit()
     })?;
     Ok(applied)
@@ -215,6 +240,12 @@ fn take_lock(dir: &Path) -> Result<File, Error> {
         }
         Err(TryLockError::Error(error)) => Err(Error::io("cannot lock the store", &path, error)),
     }
+}
+
+/// Whether a process has the right to write, as far as can be seen.
+pub(super) fn is_locked(dir: &Path) -> bool {
+    let held = |lock: File| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock));
+    File::open(dir.join("lock")).is_ok_and(held)
 }
 
 #[cfg(test)]

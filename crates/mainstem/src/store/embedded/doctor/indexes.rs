@@ -3,6 +3,7 @@
 use mainstem_core::ChunkId;
 use rusqlite::Row;
 
+use super::super::allowed::Scope;
 use super::super::lexical::{Lexical, LexicalView};
 use super::super::matrix::Matrix;
 use super::super::snapshot::Snapshot;
@@ -18,7 +19,7 @@ pub(super) fn examine(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
         let what = "the indexes are behind the documents".to_owned();
         return Ok(vec![Finding {
             what,
-            fix: "open the store for writing once: it then catches up".to_owned(),
+            fix: "search or ingest something: they then catch up, if there is room".to_owned(),
         }]);
     }
     let mut findings = files(snapshot)?;
@@ -26,6 +27,7 @@ pub(super) fn examine(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
         findings = lexical(snapshot)?;
     }
     findings.extend(matrix(snapshot)?);
+    findings.extend(cards(snapshot)?);
     Ok(findings)
 }
 
@@ -60,7 +62,8 @@ fn lexical(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
 /// Whether a chunk is found by the first of its words; one without words is.
 fn has_words(view: &LexicalView, id: ChunkId, text: &str) -> Result<bool, Error> {
     let Some(word) = words::tokens(text).into_iter().next() else { return Ok(true) };
-    Ok(view.scores(&text[word.start..word.end], &[id])?[0].is_some_and(|score| score > 0.0))
+    let score = view.scores((&text[word.start..word.end], &Scope::default()), &[id])?[0];
+    Ok(score.is_some_and(|score| score > 0.0))
 }
 
 fn matrix(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
@@ -83,6 +86,20 @@ fn matrix(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
     let missing = missing.finding(chunks, "cannot be found by their vectors", REINDEX);
     let changed = changed.finding(chunks, "have other vectors in the vector matrix", REINDEX);
     Ok(missing.into_iter().chain(changed).chain(surplus).collect())
+}
+
+/// A card that is missing does no harm, and one that is damaged only costs time; but somebody changed the file.
+fn cards(snapshot: &Snapshot) -> Result<Option<Finding>, Error> {
+    let Some(files) = snapshot.cards() else { return Ok(None) };
+    let mut damaged = Tally::new();
+    snapshot.each::<Lexical>(|row| {
+        let id = chunk_id(row)?;
+        if files.is_damaged(id) {
+            damaged.add(id.0);
+        }
+        Ok(())
+    })?;
+    Ok(damaged.finding(("chunk", "chunks"), "have cards that are not what was written", REINDEX))
 }
 
 fn surplus(index: &str, held: u64, expected: u64) -> Option<Finding> {

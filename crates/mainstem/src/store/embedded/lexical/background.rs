@@ -6,7 +6,7 @@
 //!
 //! What is needed of a term is therefore two numbers per source. They are exact for a term that few chunks have; for others they are those
 //! of a sample of chunks, spread evenly over the source, so that the time does not grow with the index: with 1,000 of them, the mean is
-//! known to 3 % of the deviation. They are kept for the next query with the term.
+//! known to 3 % of the deviation. They are kept for the next query with the term. A reader who may not read everything gets exact ones.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -17,15 +17,15 @@ use tantivy::{DocId, SegmentReader, TERMINATED, TantivyError, Term};
 use super::compile::{Compiled, Lookup};
 use super::cursor::Cursor;
 use super::fields::Fields;
-use super::view::Columns;
+use super::statistics::Statistics;
+use super::view::{Columns, LexicalView};
+use crate::store::embedded::allowed::Allowed;
+use mainstem_core::ChunkId;
 
 /// A term that so many chunks have, at most, is looked at in all of them.
 const RARE: u64 = 2048;
-/// How many chunks of a source are looked at, at most.
+/// How many chunks of a source are looked at, at most. It does not depend on what other sources there are.
 const MOST: usize = 1000;
-/// How many chunks of all sources together, unless that leaves a source fewer than [`LEAST`].
-const TOTAL: usize = 4096;
-const LEAST: usize = 64;
 /// How many terms are kept.
 const TERMS: usize = 1024;
 
@@ -33,11 +33,17 @@ const TERMS: usize = 1024;
 #[derive(Default)]
 pub(super) struct Known {
     sample: OnceLock<Sample>,
-    terms: Mutex<FxHashMap<Term, Arc<Moments>>>,
+    /// By term and, as bits, the average length that the shares were taken with.
+    terms: Mutex<FxHashMap<(Term, u64), Arc<Moments>>>,
 }
 
-/// By source: what a term adds to a chunk on average, as a share of its bound, and the mean of the squares.
-type Moments = FxHashMap<u32, (f64, f64)>;
+/// By source: what a term adds to all chunks, as a share of its bound, and the sum of the squares.
+#[derive(Default)]
+struct Moments {
+    /// Whether all chunks were looked at, not a sample.
+    whole: bool,
+    sums: FxHashMap<u32, (f64, f64)>,
+}
 
 /// The chunks that stand for each source.
 struct Sample {
@@ -47,42 +53,63 @@ struct Sample {
     chunks: Vec<Vec<(DocId, u32)>>,
 }
 
-/// The segments of a commit.
+/// The segments of a commit, and what of them may be seen.
 pub(super) struct Spread<'a> {
-    pub(super) segments: &'a [SegmentReader],
-    pub(super) columns: &'a [Columns],
+    pub(super) view: &'a LexicalView,
+    pub(super) statistics: &'a Statistics<'a>,
     pub(super) known: &'a Known,
 }
 
 impl Spread<'_> {
-    /// Mean and deviation of the scores in each source, which has so many chunks.
-    pub(super) fn of(
-        &self,
-        query: &Compiled,
-        sources: &[(u32, u64)],
-    ) -> Result<Vec<(f64, f64)>, TantivyError> {
-        let mut spreads = vec![(0.0, 0.0); sources.len()];
+    /// How many chunks each source has, and mean and deviation of their scores.
+    pub(super) fn of(&self, query: &Compiled, sources: &[u32]) -> Result<Vec<(u64, f64, f64)>, TantivyError> {
+        let census = self.statistics.census()?;
+        let chunks = |source: &u32| census.sources.get(source).map_or(0, |source| source.chunks);
+        let mut spreads: Vec<(u64, f64, f64)> =
+            sources.iter().map(|source| (chunks(source), 0.0, 0.0)).collect();
         for lookup in &query.lookups {
-            let rare = lookup.chunks <= RARE;
-            let moments = self.moments(query, lookup, rare)?;
-            for ((mean, variance), (source, chunks)) in spreads.iter_mut().zip(sources) {
-                let (sum, squares) = moments.get(source).copied().unwrap_or_default();
-                let count = if rare { *chunks as f64 } else { self.sample().count(*source) };
+            let whole = lookup.chunks <= RARE || self.statistics.readable().is_some();
+            let moments = self.moments(query, lookup, whole)?;
+            for ((chunks, mean, variance), source) in spreads.iter_mut().zip(sources) {
+                let (sum, squares) = moments.sums.get(source).copied().unwrap_or_default();
+                let count = if whole { *chunks as f64 } else { self.sample().count(*source) };
                 let (first, second) = (sum / count.max(1.0), squares / count.max(1.0));
                 *mean += lookup.bound * first;
                 *variance += lookup.bound * lookup.bound * (second - first * first).max(0.0);
             }
         }
-        Ok(spreads.into_iter().map(|(mean, variance): (f64, f64)| (mean, variance.sqrt())).collect())
+        Ok(spreads.into_iter().map(|(chunks, mean, variance)| (chunks, mean, variance.sqrt())).collect())
     }
 
-    fn moments(&self, query: &Compiled, lookup: &Lookup, rare: bool) -> Result<Arc<Moments>, TantivyError> {
+    /// The moments of a term. Those of a reader are not kept.
+    fn moments(&self, query: &Compiled, lookup: &Lookup, whole: bool) -> Result<Arc<Moments>, TantivyError> {
+        if let Some(readable) = self.statistics.readable() {
+            return self.counted(query, lookup, whole, Some(readable)).map(Arc::new);
+        }
+        let key = (lookup.term.clone(), query.average.to_bits());
         let terms = || self.known.terms.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(moments) = terms().get(&lookup.term) {
+        // Whether a term is rare depends on what may be seen.
+        if let Some(moments) = terms().get(&key).filter(|moments| moments.whole == whole) {
             return Ok(Arc::clone(moments));
         }
-        let mut moments = Moments::default();
-        for (at, segment) in self.segments.iter().enumerate() {
+        let moments = Arc::new(self.counted(query, lookup, whole, None)?);
+        let mut terms = terms();
+        if terms.len() >= TERMS {
+            terms.clear();
+        }
+        terms.insert(key, Arc::clone(&moments));
+        Ok(moments)
+    }
+
+    fn counted(
+        &self,
+        query: &Compiled,
+        lookup: &Lookup,
+        whole: bool,
+        readable: Option<&Allowed>,
+    ) -> Result<Moments, TantivyError> {
+        let mut moments = Moments { whole, ..Moments::default() };
+        for (at, (segment, columns)) in self.view.segments().enumerate() {
             let mut walk = Walk {
                 cursor: Cursor::open(
                     segment,
@@ -92,23 +119,17 @@ impl Spread<'_> {
                 norms: &query.norms,
                 moments: &mut moments,
             };
-            if rare {
-                walk.all(segment, &self.columns[at]);
+            if whole {
+                walk.all(segment, columns, readable);
             } else {
                 walk.some(&self.sample().chunks[at]);
             }
         }
-        let moments = Arc::new(moments);
-        let mut terms = terms();
-        if terms.len() >= TERMS {
-            terms.clear();
-        }
-        terms.insert(lookup.term.clone(), Arc::clone(&moments));
         Ok(moments)
     }
 
     fn sample(&self) -> &Sample {
-        self.known.sample.get_or_init(|| Sample::new(self.segments, self.columns))
+        self.known.sample.get_or_init(|| Sample::new(self.view))
     }
 }
 
@@ -121,11 +142,15 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Looks at every chunk that has the term.
-    fn all(&mut self, segment: &SegmentReader, columns: &Columns) {
+    /// Looks at every chunk that has the term and may be read.
+    fn all(&mut self, segment: &SegmentReader, columns: &Columns, readable: Option<&Allowed>) {
+        let may_read = |doc| {
+            readable.is_none_or(|all| columns.ids.first(doc).is_some_and(|id| all.contains(ChunkId(id))))
+        };
         while self.cursor.doc() != TERMINATED {
             let doc = self.cursor.doc();
-            if let Some(source) = columns.sources.first(doc).filter(|_| !segment.is_deleted(doc)) {
+            let counts = !segment.is_deleted(doc) && may_read(doc);
+            if let Some(source) = columns.sources.first(doc).filter(|_| counts) {
                 self.add(doc, source as u32);
             }
             self.cursor.advance();
@@ -143,34 +168,36 @@ impl Walk<'_> {
 
     fn add(&mut self, doc: DocId, source: u32) {
         let share = self.cursor.score(self.norms[usize::from(self.lengths.fieldnorm_id(doc))]);
-        let (sum, squares) = self.moments.entry(source).or_default();
+        let (sum, squares) = self.moments.sums.entry(source).or_default();
         *sum += share;
         *squares += share * share;
     }
 }
 
 impl Sample {
-    fn new(segments: &[SegmentReader], columns: &[Columns]) -> Self {
-        let alive = |at: usize| {
-            let (segment, sources) = (&segments[at], &columns[at].sources);
-            let docs = (0..segment.max_doc()).filter(|doc| !segment.is_deleted(*doc));
-            docs.filter_map(|doc| Some((doc, sources.first(doc)? as u32)))
+    fn new(view: &LexicalView) -> Self {
+        let alive = |(segment, columns): (&SegmentReader, &Columns)| -> Vec<(DocId, u32)> {
+            let docs = segment.doc_ids_alive();
+            docs.filter_map(|doc| Some((doc, columns.sources.first(doc)? as u32))).collect()
         };
+        let chunks: Vec<Vec<(DocId, u32)>> = view.segments().map(alive).collect();
         let mut totals: FxHashMap<u32, usize> = FxHashMap::default();
-        for (_, source) in (0..segments.len()).flat_map(alive) {
-            *totals.entry(source).or_default() += 1;
+        for (_, source) in chunks.iter().flatten() {
+            *totals.entry(*source).or_default() += 1;
         }
-        let most = (TOTAL / totals.len().max(1)).clamp(LEAST, MOST);
         let mut passed: FxHashMap<u32, usize> = FxHashMap::default();
-        // Every so-manieth chunk, so that there are `most` of a source at last.
+        // Every so-manieth chunk, so that there are `MOST` of a source at last.
         let mut take = |source: u32| {
             let (total, passed) = (totals[&source], passed.entry(source).or_default());
             *passed += 1;
-            total <= most || (*passed - 1) * most % total < most
+            total <= MOST || (*passed - 1) * MOST % total < MOST
         };
-        let chunks = (0..segments.len()).map(|at| alive(at).filter(|(_, source)| take(*source)).collect());
-        let chunks = chunks.collect();
-        let counts = totals.iter().map(|(source, total)| (*source, most.min(*total))).collect();
+        let taken = |mut chunks: Vec<(DocId, u32)>| {
+            chunks.retain(|(_, source)| take(*source));
+            chunks
+        };
+        let chunks = chunks.into_iter().map(taken).collect();
+        let counts = totals.iter().map(|(source, total)| (*source, MOST.min(*total))).collect();
         Self { counts, chunks }
     }
 

@@ -6,6 +6,7 @@ use tantivy::{Searcher, TantivyError, Term};
 
 use super::bm25::{bound, length_norms};
 use super::fields::Fields;
+use super::statistics::Statistics;
 use crate::words::{Phrase, Scope, WordQuery};
 
 /// A term of the index, and the most it can add to a score.
@@ -18,33 +19,35 @@ pub(super) struct Lookup {
     pub(super) chunks: u64,
 }
 
-/// A query with the statistics of the whole index.
+/// A query with the statistics of what may be seen.
 pub(super) struct Compiled {
     /// The terms that occur at all, most valuable first. Scores are summed in this order, always.
     pub(super) lookups: Vec<Lookup>,
     /// What every chunk must match.
     pub(super) required: Option<Box<dyn Weight>>,
+    /// How long a chunk is on average.
+    pub(super) average: f64,
     pub(super) norms: [f64; 256],
 }
 
 impl Compiled {
-    pub(super) fn new(text: &str, searcher: &Searcher) -> Result<Self, TantivyError> {
+    pub(super) fn new(
+        text: &str,
+        statistics: &Statistics<'_>,
+        searcher: &Searcher,
+    ) -> Result<Self, TantivyError> {
         let query = WordQuery::parse(text);
-        let (mut chunks, mut words) = (0, 0);
-        for segment in searcher.segment_readers() {
-            chunks += u64::from(segment.max_doc());
-            words += segment.inverted_index(Fields::new().body)?.total_num_tokens();
-        }
-        let lookups = lookups(&query, searcher, chunks)?;
+        let (chunks, average) = statistics.chunks_and_length()?;
+        let lookups = lookups(&query, statistics, chunks)?;
         let required = match required(&query.phrases) {
             None => None,
             Some(query) => Some(query.weight(EnableScoring::disabled_from_searcher(searcher))?),
         };
-        Ok(Self { lookups, required, norms: length_norms(words as f64 / chunks.max(1) as f64) })
+        Ok(Self { lookups, required, average, norms: length_norms(average) })
     }
 }
 
-fn lookups(query: &WordQuery, searcher: &Searcher, chunks: u64) -> Result<Vec<Lookup>, TantivyError> {
+fn lookups(query: &WordQuery, statistics: &Statistics<'_>, chunks: u64) -> Result<Vec<Lookup>, TantivyError> {
     let fields = Fields::new();
     let mut lookups = Vec::with_capacity(query.terms.len());
     for word in &query.terms {
@@ -55,7 +58,7 @@ fn lookups(query: &WordQuery, searcher: &Searcher, chunks: u64) -> Result<Vec<Lo
             }
             Scope::Character => (Term::from_field_text(fields.characters, &word.term), None),
         };
-        let with_term = searcher.doc_freq(&term)?;
+        let with_term = statistics.with_term(&term)?;
         if with_term > 0 {
             let bound = bound(word.weight, chunks, with_term);
             lookups.push(Lookup { term, title, bound, chunks: with_term });

@@ -24,15 +24,19 @@ pub(super) struct Fields {
     pub(super) title: Field,
     /// The single characters of scripts without spaces, of title and text.
     pub(super) characters: Field,
+    /// What tells copies of the chunk, see [`super::sketch`].
+    pub(super) sketch: Field,
 }
 
 impl Fields {
     pub(super) const ID: &str = "id";
     pub(super) const SOURCE: &str = "source";
+    /// The number at its end is the version of the rules that make a sketch.
+    pub(super) const SKETCH: &str = "sketch-1";
 
     pub(super) fn new() -> Self {
-        let [id, source, body, title, characters] = [0, 1, 2, 3, 4].map(Field::from_field_id);
-        Self { id, source, body, title, characters }
+        let [id, source, body, title, characters, sketch] = [0, 1, 2, 3, 4, 5].map(Field::from_field_id);
+        Self { id, source, body, title, characters, sketch }
     }
 
     pub(super) fn schema() -> Schema {
@@ -42,6 +46,7 @@ impl Fields {
         schema.add_text_field("body", text(WORDS, IndexRecordOption::WithFreqsAndPositions, true));
         schema.add_text_field("title", text(WORDS, IndexRecordOption::WithFreqs, false));
         schema.add_text_field("characters", text(CHARACTERS, IndexRecordOption::WithFreqs, false));
+        schema.add_u64_field(Self::SKETCH, NumericOptions::from(FAST));
         schema.build()
     }
 

@@ -8,11 +8,14 @@
 
 mod background;
 mod bm25;
+mod census;
 mod compile;
 mod cursor;
 mod directory;
 mod failure;
 mod fields;
+mod sketch;
+mod statistics;
 mod tops;
 mod view;
 mod writer;
@@ -24,6 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::index::SegmentId;
 use tantivy::{Directory, Index, IndexReader, ReloadPolicy};
 
+pub(crate) use statistics::Readable;
 pub(crate) use view::LexicalView;
 pub(crate) use writer::{LexicalChunk, LexicalWriter};
 
@@ -134,7 +138,7 @@ impl Lexical {
             return Ok((known.view.clone(), known.applied));
         }
         reading(dir, || reader.reload())?;
-        let view = LexicalView::new(reader.searcher(), dir)?;
+        let view = LexicalView::new(reader.searcher(), dir, newest.as_ref().map(|newest| &newest.view))?;
         let applied = Some(self.applied()?).filter(|_| read().is_ok_and(|now| now == meta));
         *newest = Some(Newest { meta, view: view.clone(), applied });
         Ok((view, applied))

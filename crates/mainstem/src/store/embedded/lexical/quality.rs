@@ -10,6 +10,7 @@ use mainstem_eval::{Measure, Qrels, RunBuilder, Settings, evaluate};
 use serde_json::Value;
 
 use super::{Lexical, LexicalChunk};
+use crate::store::embedded::allowed::Scope;
 
 /// The folder of the judged collections, if this checkout has one beside it.
 fn collections() -> Option<PathBuf> {
@@ -47,7 +48,7 @@ fn ndcg(collection: &Path) -> f64 {
     let qrels = Qrels::read(Lines::open(qrels.to_str().unwrap()).unwrap()).unwrap();
     let mut run = RunBuilder::default();
     for row in rows(&collection.join("queries.jsonl")).iter().filter(|row| qrels.contains(text(row, "_id"))) {
-        for (_, found) in view.search(text(row, "text"), &[0], None, 10).unwrap() {
+        for (_, found) in view.search((text(row, "text"), &Scope::default()), &[0], None, 10).unwrap() {
             for hit in found {
                 run.push(text(row, "_id"), text(&documents[hit.chunk.0 as usize], "_id"), hit.score);
             }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::{Lexical, LexicalChunk, LexicalView};
 use crate::Error;
-use crate::store::embedded::allowed::Allowed;
+use crate::store::embedded::allowed::{Allowed, Scope};
 
 struct Fixture {
     folder: TempDir,
@@ -33,7 +33,7 @@ fn texts(texts: &[&str]) -> LexicalView {
 }
 
 fn found(view: &LexicalView, query: &str) -> Vec<u64> {
-    let found = view.search(query, &[0, 1, 2], None, 10).unwrap();
+    let found = view.search((query, &Scope::default()), &[0, 1, 2], None, 10).unwrap();
     found.into_iter().flat_map(|(_, found)| found).map(|found| found.chunk.0).collect()
 }
 
@@ -80,7 +80,10 @@ fn a_quoted_phrase_must_occur() {
     assert_eq!(found(&view, "\"state of the art\""), [4]);
     assert_eq!(found(&view, "\"apple pie\" \"red apple\""), [1]);
     assert_eq!(found(&view, "\"blue apple\""), [0; 0]);
-    assert_eq!(view.scores("\"red apple\"", &[ChunkId(2), ChunkId(9)]).unwrap(), [Some(0.0), None]);
+    assert_eq!(
+        view.scores(("\"red apple\"", &Scope::default()), &[ChunkId(2), ChunkId(9)]).unwrap(),
+        [Some(0.0), None]
+    );
 }
 
 #[test]
@@ -103,18 +106,18 @@ fn a_title_counts_more_than_text() {
 fn each_source_has_its_own_limit_and_ties_go_to_the_smaller_number() {
     let chunks: Vec<_> = (0..30).map(|at| (at % 3, "", "the same words")).collect();
     let view = index(&chunks).lexical.view().unwrap();
-    let found = view.search("words", &[2, 0], None, 3).unwrap();
+    let found = view.search(("words", &Scope::default()), &[2, 0], None, 3).unwrap();
     let ids: Vec<_> =
         found.iter().map(|(s, f)| (*s, f.iter().map(|f| f.chunk.0).collect::<Vec<_>>())).collect();
     assert_eq!(ids, [(2, vec![3, 6, 9]), (0, vec![1, 4, 7])]);
     let allowed = Allowed::new([9, 10, 12].map(ChunkId).to_vec());
-    let found = view.search("words", &[0, 1, 2], Some(&allowed), 3).unwrap();
+    let found = view.search(("words", &Scope::default()), &[0, 1, 2], Some(&allowed), 3).unwrap();
     let ids: Vec<_> =
         found.iter().map(|(s, f)| (*s, f.iter().map(|f| f.chunk.0).collect::<Vec<_>>())).collect();
     assert_eq!(ids, [(0, vec![10]), (2, vec![9, 12])]);
-    assert!(view.search("words", &[7], None, 3).unwrap().is_empty());
-    assert!(view.search("", &[0], None, 3).unwrap().is_empty());
-    assert!(view.search("the words", &[0], None, 0).unwrap().is_empty());
+    assert!(view.search(("words", &Scope::default()), &[7], None, 3).unwrap().is_empty());
+    assert!(view.search(("", &Scope::default()), &[0], None, 3).unwrap().is_empty());
+    assert!(view.search(("the words", &Scope::default()), &[0], None, 0).unwrap().is_empty());
 }
 
 #[test]
@@ -131,7 +134,7 @@ fn deleted_and_replaced_chunks_do_not_show() {
     assert_eq!(found(&after, "new"), [2]);
     assert_eq!((before.doc_count(), after.doc_count()), (2, 1));
     assert_eq!(found(&before, "old"), [1, 2], "a view stays as it is");
-    assert_eq!(after.scores("old", &[ChunkId(1)]).unwrap(), [None]);
+    assert_eq!(after.scores(("old", &Scope::default()), &[ChunkId(1)]).unwrap(), [None]);
 }
 
 #[test]
@@ -210,14 +213,17 @@ fn a_sample_tells_how_scores_are_spread() {
     };
     let chunks: Vec<_> = (0..20_000).map(|n| (u32::from(n % 100 == 0), "", text(n))).collect();
     let view = index(&chunks).lexical.view().unwrap();
-    let sources = [(0, 19_800), (1, 200)];
+    let sources = [0, 1];
+    let background = |query| view.background((query, &Scope::default()), &sources).unwrap();
     for query in ["common", "rare", "common rare"] {
-        let spreads = view.background(query, &sources).unwrap();
-        assert_eq!(view.background(query, &sources).unwrap(), spreads, "the same when it is known");
-        for ((source, count), (mean, deviation)) in sources.into_iter().zip(spreads) {
+        let spreads = background(query);
+        assert_eq!(background(query), spreads, "the same when it is known");
+        assert_eq!((spreads[0].0, spreads[1].0), (19_800, 200));
+        for (source, (count, mean, deviation)) in sources.into_iter().zip(spreads) {
             let ids: Vec<_> =
                 (1..=20_000).map(ChunkId).filter(|id| chunks[id.0 as usize - 1].0 == source).collect();
-            let scores: Vec<_> = view.scores(query, &ids).unwrap().into_iter().flatten().collect();
+            let scores: Vec<_> =
+                view.scores((query, &Scope::default()), &ids).unwrap().into_iter().flatten().collect();
             assert_eq!(scores.len() as u64, count);
             let right = scores.iter().sum::<f64>() / count as f64;
             let squares = scores.iter().map(|score| (score - right).powi(2)).sum::<f64>();
@@ -232,6 +238,47 @@ fn a_sample_tells_how_scores_are_spread() {
             );
         }
     }
+}
+
+/// A source of texts by chance, of which every tenth has another word in the middle.
+fn made(source: u32, changed: bool) -> Vec<(u32, &'static str, String)> {
+    let word = |n: u64| format!("{:x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40);
+    let text = |at: u64| {
+        let mut words: Vec<_> = (0..40).map(|n| word(at * 40 + n)).collect();
+        if changed {
+            words[20] = "moreover".to_owned();
+        }
+        words.join(" ")
+    };
+    (0..50).map(|at| (source, "", text(at))).collect()
+}
+
+#[test]
+fn a_copy_of_a_source_does_not_count() {
+    let view = |parts: &[Vec<(u32, &'static str, String)>]| {
+        let chunks: Vec<_> =
+            parts.iter().flatten().map(|(source, title, text)| (*source, *title, text.as_str())).collect();
+        index(&chunks).lexical.view().unwrap()
+    };
+    let other: Vec<_> = (0..50).map(|at| (2, "", format!("other words of number {at}"))).collect();
+    let first = made(1, false);
+    let query = first[7].2.split(' ').take(5).chain(["other"]).collect::<Vec<_>>().join(" ");
+    let scope = Scope::default();
+    let before = view(&[first.clone(), other.clone()]);
+    for (name, copy) in [("an exact", made(3, false)), ("a near", made(3, true))] {
+        let after = view(&[first.clone(), other.clone(), copy]);
+        assert_eq!(after.copies_among(&scope, &[1, 2, 3]).unwrap(), [3], "{name} copy");
+        assert_eq!(after.copies_among(&scope, &[2, 3]).unwrap(), [0; 0], "without its original it is none");
+        let scores = |view: &LexicalView| view.search((&query, &scope), &[1, 2], None, 100).unwrap();
+        assert_eq!(scores(&before), scores(&after), "{name} copy");
+        assert_eq!(before.greatest(&query, &scope).unwrap(), after.greatest(&query, &scope).unwrap());
+    }
+    let after = view(&[first, other, made(3, true)]);
+    assert_eq!(
+        after.search(("moreover", &scope), &[3], None, 100).unwrap()[0].1.len(),
+        50,
+        "it is found still"
+    );
 }
 
 proptest! {
@@ -249,18 +296,18 @@ proptest! {
         let chunks: Vec<_> = chunks.iter().map(|(source, title, text)| (*source, title.as_str(), text.as_str())).collect();
         let view = index(&chunks).lexical.view().unwrap();
         let ids: Vec<_> = (1..=chunks.len() as u64).map(ChunkId).collect();
-        let scores = view.scores(&spell(&query), &ids).unwrap();
+        let scores = view.scores((&spell(&query), &Scope::default()), &ids).unwrap();
         for source in 0..3 {
             let mut expected: Vec<_> = ids.iter().zip(&scores).filter(|(id, _)| chunks[id.0 as usize - 1].0 == source)
                 .filter_map(|(id, score)| score.filter(|score| *score > 0.0).map(|score| (*id, score))).collect();
             expected.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             expected.truncate(limit);
-            let found = view.search(&spell(&query), &[source], None, limit).unwrap();
+            let found = view.search((&spell(&query), &Scope::default()), &[source], None, limit).unwrap();
             let found: Vec<_> = found.into_iter().flat_map(|(_, found)| found).map(|f| (f.chunk, f.score)).collect();
             // One allowed chunk among many is scored by itself.
             let few = Allowed::new(vec![ids[ids.len() / 2]]);
             for _ in 0..2 {
-                let one = view.search(&spell(&query), &[0, 1, 2], Some(&few), limit).unwrap();
+                let one = view.search((&spell(&query), &Scope::default()), &[0, 1, 2], Some(&few), limit).unwrap();
                 let one: Vec<_> = one.into_iter().flat_map(|(_, found)| found).map(|f| f.score).collect();
                 prop_assert_eq!(one, scores[ids.len() / 2].filter(|score| *score > 0.0).into_iter().collect::<Vec<_>>());
             }

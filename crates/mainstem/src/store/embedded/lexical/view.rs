@@ -10,15 +10,17 @@ use tantivy::query::Weight;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{BitSet, DocId, DocSet, Index, Searcher, SegmentReader, TERMINATED, TantivyError, Term};
 
-use super::background::{Known, Spread};
+use super::background::{self, Spread};
+use super::census::Census;
 use super::compile::Compiled;
 use super::cursor::Cursors;
 use super::directory::Folder;
 use super::failure::reading;
 use super::fields::Fields;
+use super::statistics::{Known, Statistics, Terms};
 use super::tops::Tops;
 use crate::Error;
-use crate::store::embedded::allowed::Allowed;
+use crate::store::embedded::allowed::{self, Allowed, Scope};
 
 /// When one in so many chunks is allowed, or fewer, they are scored one by one.
 const FEW: u64 = 20;
@@ -27,10 +29,12 @@ const FEW: u64 = 20;
 #[derive(Clone)]
 pub(crate) struct LexicalView {
     searcher: Searcher,
-    columns: Arc<[Columns]>,
-    /// The names of the segments.
+    columns: Arc<[Arc<Columns>]>,
+    /// The names of the segments, each with how much of it is deleted.
     names: Arc<[String]>,
-    known: Arc<Known>,
+    /// What was found out about the sources.
+    known: Arc<OnceLock<Known>>,
+    spreads: Arc<background::Known>,
     dir: PathBuf,
 }
 
@@ -40,9 +44,41 @@ pub(super) struct Columns {
     pub(super) sources: Column<u64>,
     /// Whether the ids rise from place to place, once that was asked.
     rising: OnceLock<bool>,
+    /// What tells copies of chunks.
+    pub(super) sketches: Column<u64>,
+    /// What was counted, once that was asked.
+    census: OnceLock<Census>,
+    pub(super) terms: Terms,
 }
 
 impl Columns {
+    fn open(segment: &SegmentReader) -> Result<Self, TantivyError> {
+        let fast = segment.fast_fields();
+        Ok(Self {
+            ids: fast.u64(Fields::ID)?,
+            sources: fast.u64(Fields::SOURCE)?,
+            rising: OnceLock::new(),
+            sketches: fast.u64(Fields::SKETCH)?,
+            census: OnceLock::new(),
+            terms: Terms::default(),
+        })
+    }
+
+    /// What a segment holds of each source.
+    fn census(&self, segment: &SegmentReader) -> Result<&Census, TantivyError> {
+        if let Some(census) = self.census.get() {
+            return Ok(census);
+        }
+        let census = Census::of_segment(segment, self, None)?;
+        Ok(self.census.get_or_init(|| census))
+    }
+
+    /// The source of all chunks of the segment, if there is only one.
+    pub(super) fn single_source(&self) -> Option<u32> {
+        let (least, most) = (self.sources.min_value(), self.sources.max_value());
+        (least == most).then_some(least as u32)
+    }
+
     /// Whether the ids rise from place to place, as they do unless segments were merged out of order: then a chunk is found by halving.
     fn is_rising(&self, segment: &SegmentReader) -> bool {
         *self.rising.get_or_init(|| (0..segment.max_doc()).is_sorted_by(|a, b| self.id(*a) < self.id(*b)))
@@ -72,16 +108,49 @@ impl Columns {
 }
 
 impl LexicalView {
-    pub(super) fn new(searcher: Searcher, dir: &Path) -> Result<Self, Error> {
-        let columns = |segment: &SegmentReader| -> Result<Columns, TantivyError> {
-            let fast = segment.fast_fields();
-            let (ids, sources) = (fast.u64(Fields::ID)?, fast.u64(Fields::SOURCE)?);
-            Ok(Columns { ids, sources, rising: OnceLock::new() })
+    /// The index as a searcher sees it. What is known of segments that were there before is kept.
+    pub(super) fn new(searcher: Searcher, dir: &Path, before: Option<&Self>) -> Result<Self, Error> {
+        let name = |segment: &SegmentReader| {
+            format!("{}-{}", segment.segment_id().uuid_string(), segment.num_deleted_docs())
         };
-        let columns = reading(dir, || searcher.segment_readers().iter().map(columns).collect())?;
-        let names = searcher.segment_readers().iter().map(|segment| segment.segment_id().uuid_string());
-        let names = names.collect();
-        Ok(Self { searcher, columns, names, known: Arc::default(), dir: dir.to_owned() })
+        let names: Arc<[String]> = searcher.segment_readers().iter().map(name).collect();
+        let known = |name: &String| {
+            let before = before?;
+            let at = before.names.iter().position(|known| known == name)?;
+            Some(Arc::clone(&before.columns[at]))
+        };
+        let columns = |(segment, name): (&SegmentReader, &String)| match known(name) {
+            Some(columns) => Ok(columns),
+            None => Columns::open(segment).map(Arc::new),
+        };
+        let segments = || searcher.segment_readers().iter().zip(&*names);
+        let columns = reading(dir, || segments().map(columns).collect())?;
+        let (known, spreads, dir) = (Arc::default(), Arc::default(), dir.to_owned());
+        Ok(Self { searcher, columns, names, known, spreads, dir })
+    }
+
+    /// The segments, with what they know about their chunks.
+    pub(super) fn segments(&self) -> impl Iterator<Item = (&SegmentReader, &Columns)> {
+        self.searcher.segment_readers().iter().zip(self.columns.iter().map(|columns| &**columns))
+    }
+
+    /// The names of the segments, each with how much of it is deleted.
+    pub(super) fn segment_names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// What is known about the sources.
+    pub(super) fn known(&self) -> Result<&Known, TantivyError> {
+        if let Some(known) = self.known.get() {
+            return Ok(known);
+        }
+        let censuses = self.segments().map(|(segment, columns)| columns.census(segment));
+        let known = Known::new(Census::of_all(censuses.collect::<Result<Vec<_>, _>>()?));
+        Ok(self.known.get_or_init(|| known))
+    }
+
+    fn compiled(&self, text: &str, scope: &Scope) -> Result<Compiled, TantivyError> {
+        Compiled::new(text, &Statistics::new(self, scope)?, &self.searcher)
     }
 
     /// How many chunks there are.
@@ -90,16 +159,15 @@ impl LexicalView {
     }
 
     /// The best `limit` chunks of each source that has any of the words, sources in the order asked, chunks best first and of equal ones the
-    /// smaller number first. Scores are comparable across sources: the statistics are those of the whole index.
+    /// smaller number first. Scores are comparable across sources: the statistics are those of all that may be seen.
     ///
-    /// Words in double quotes must stand together. Deleted chunks are not found, but count in the statistics until their segment is
-    /// merged.
+    /// Words in double quotes must stand together. Deleted chunks are not found, and do not count.
     ///
     /// # Errors
     /// When the index cannot be read.
     pub(crate) fn search(
         &self,
-        text: &str,
+        (text, scope): (&str, &Scope),
         sources: &[u32],
         allowed: Option<&Allowed>,
         limit: usize,
@@ -108,13 +176,13 @@ impl LexicalView {
             return Ok(Vec::new());
         }
         reading(&self.dir, || {
-            let query = Compiled::new(text, &self.searcher)?;
+            let query = self.compiled(text, scope)?;
             let mut tops = Tops::new(sources, limit);
             if let Some(few) = allowed.filter(|few| few.len() as u64 * FEW <= self.doc_count()) {
                 self.search_few(&query, few, &mut tops)?;
                 return Ok(tops.finish());
             }
-            for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
+            for (segment, columns) in self.segments() {
                 search_segment(&query, segment, columns, allowed, &mut tops)?;
             }
             Ok(tops.finish())
@@ -123,11 +191,10 @@ impl LexicalView {
 
     /// Scores the allowed chunks one by one, where they are few: the postings of a frequent word are many more.
     fn search_few(&self, query: &Compiled, few: &Allowed, tops: &mut Tops) -> Result<(), TantivyError> {
-        let segments = || self.searcher.segment_readers().iter().zip(&*self.columns);
         let places = few.places(&self.names, || {
-            segments().map(|(segment, columns)| places(segment, columns, few)).collect()
+            self.segments().map(|(segment, columns)| places(segment, columns, few)).collect()
         });
-        for ((segment, columns), docs) in segments().zip(&*places) {
+        for ((segment, columns), docs) in self.segments().zip(&*places) {
             let matching = query.required.as_deref().map(|weight| matching(weight, segment)).transpose()?;
             let mut cursors = Cursors::open(segment, query)?;
             for doc in docs.iter().filter(|doc| matching.as_ref().is_none_or(|docs| docs.contains(**doc))) {
@@ -146,11 +213,15 @@ impl LexicalView {
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub(crate) fn scores(&self, text: &str, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>, Error> {
+    pub(crate) fn scores(
+        &self,
+        (text, scope): (&str, &Scope),
+        chunks: &[ChunkId],
+    ) -> Result<Vec<Option<f64>>, Error> {
         reading(&self.dir, || {
-            let query = Compiled::new(text, &self.searcher)?;
+            let query = self.compiled(text, scope)?;
             let mut scores = vec![None; chunks.len()];
-            for (segment, columns) in self.searcher.segment_readers().iter().zip(&*self.columns) {
+            for (segment, columns) in self.segments() {
                 score_segment(&query, segment, columns, (chunks, &mut scores))?;
             }
             Ok(scores)
@@ -161,22 +232,37 @@ impl LexicalView {
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub(crate) fn greatest(&self, text: &str) -> Result<f64, Error> {
+    pub(crate) fn greatest(&self, text: &str, scope: &Scope) -> Result<f64, Error> {
         reading(&self.dir, || {
-            let query = Compiled::new(text, &self.searcher)?;
+            let query = self.compiled(text, scope)?;
             Ok(query.lookups.iter().map(|lookup| lookup.bound).sum())
         })
     }
 
-    /// Mean and standard deviation of the scores of all chunks of each of these sources, which have so many chunks, in the order given.
+    /// How many chunks of each of these sources may be read, and the mean and the standard deviation of their scores, in the order given.
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub(crate) fn background(&self, text: &str, sources: &[(u32, u64)]) -> Result<Vec<(f64, f64)>, Error> {
+    pub(crate) fn background(
+        &self,
+        (text, scope): (&str, &Scope),
+        sources: &[u32],
+    ) -> Result<Vec<allowed::Spread>, Error> {
         reading(&self.dir, || {
-            let query = Compiled::new(text, &self.searcher)?;
-            let segments = self.searcher.segment_readers();
-            Spread { segments, columns: &self.columns, known: &self.known }.of(&query, sources)
+            let statistics = Statistics::new(self, scope)?;
+            let query = Compiled::new(text, &statistics, &self.searcher)?;
+            Spread { view: self, statistics: &statistics, known: &self.spreads }.of(&query, sources)
+        })
+    }
+
+    /// Which of these sources are copies of others of them that were there before, in the order given.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(crate) fn copies_among(&self, scope: &Scope, sources: &[u32]) -> Result<Vec<u32>, Error> {
+        reading(&self.dir, || {
+            let copies = self.copies(scope, sources)?;
+            Ok(sources.iter().copied().filter(|source| copies.contains(source)).collect())
         })
     }
 
@@ -222,11 +308,10 @@ fn search_segment(
     tops: &mut Tops,
 ) -> Result<(), TantivyError> {
     let matching = query.required.as_deref().map(|weight| matching(weight, segment)).transpose()?;
-    let one = single_source(columns);
+    let one = columns.single_source();
     Cursors::open(segment, query)?.each(tops.threshold(), |doc, score| {
-        let source = one.or_else(|| columns.sources.first(doc));
-        let place =
-            source.and_then(|source| tops.place(source as u32)).filter(|place| tops.wants(*place, score));
+        let source = one.or_else(|| columns.sources.first(doc).map(|source| source as u32));
+        let place = source.and_then(|source| tops.place(source)).filter(|place| tops.wants(*place, score));
         let passes =
             |doc| !segment.is_deleted(doc) && matching.as_ref().is_none_or(|matching| matching.contains(doc));
         if let Some((place, chunk)) = place.filter(|_| passes(doc)).zip(columns.ids.first(doc).map(ChunkId))
@@ -237,12 +322,6 @@ fn search_segment(
         tops.threshold()
     });
     Ok(())
-}
-
-/// The source of all chunks of a segment, if there is only one.
-fn single_source(columns: &Columns) -> Option<u64> {
-    let (least, most) = (columns.sources.min_value(), columns.sources.max_value());
-    (least == most).then_some(least)
 }
 
 fn score_segment(

@@ -8,6 +8,7 @@ use tantivy::{Index, IndexWriter, TantivyDocument, Term};
 
 use super::failure::Context;
 use super::fields::Fields;
+use super::sketch;
 use crate::Error;
 
 /// How much memory words may take before they are written to a segment, in bytes.
@@ -53,6 +54,7 @@ impl LexicalWriter {
         let mut document = TantivyDocument::new();
         document.add_u64(fields.id, chunk.id.0);
         document.add_u64(fields.source, u64::from(chunk.source));
+        document.add_u64(fields.sketch, sketch::of([chunk.title, chunk.text]));
         document.add_text(fields.title, chunk.title);
         for text in [chunk.title, chunk.text] {
             document.add_text(fields.body, text);

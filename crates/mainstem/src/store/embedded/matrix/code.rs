@@ -37,6 +37,13 @@ pub(super) fn halve(vector: &[f32], exact: &mut Vec<u8>) {
     exact.extend(halves.iter().flat_map(|x| x.to_le_bytes()));
 }
 
+/// The vector that [`halve`] wrote.
+pub(super) fn widened(exact: &[u8]) -> Vec<f32> {
+    let mut widener = Widener::default();
+    widener.widen(exact);
+    widener.floats
+}
+
 /// Reads vectors in f16.
 #[derive(Debug, Default)]
 pub(super) struct Widener {

@@ -29,7 +29,8 @@ pub(super) enum Pass<'a> {
     Codes,
     /// The signs of all rows, with their factors.
     Signs(&'a [u8], &'a [[u8; FACTOR]]),
-    /// The codes of these chunks only.
+    /// The signs of these chunks only, or their codes where there are no signs: a search that needs not look at the codes keeps them out
+    /// of memory.
     Gather(&'a [ChunkId]),
 }
 
@@ -90,6 +91,7 @@ struct Worker<'a> {
     kernels: &'static Kernels,
     heads: &'a [[u8; ROW]],
     codes: &'a [i8],
+    signs: Option<(&'a [u8], &'a [[u8; FACTOR]])>,
     bests: Vec<Best>,
     /// Of a block: the place of each row's source.
     places: [u32; BLOCK],
@@ -104,6 +106,7 @@ impl<'a> Worker<'a> {
             kernels: Kernels::best(),
             heads: scan.snapshot.heads(),
             codes: scan.snapshot.codes(),
+            signs: scan.snapshot.signs(),
             bests: vec![Best::new(scan.keep); scan.slots.sources().len()],
             places: [Slots::NONE; BLOCK],
             products: [0; BLOCK],
@@ -215,32 +218,39 @@ impl<'a> Worker<'a> {
 
     /// The products of the wanted rows of a block, where they are few.
     fn multiply_wanted(&mut self, rows: &Range<usize>) {
-        let query = &self.scan.probe.codes;
-        for (i, row) in rows.clone().enumerate().filter(|(i, _)| self.places[*i] != Slots::NONE) {
-            let product = &mut self.products[i..=i];
-            if let Pass::Signs(bits, _) = self.scan.pass {
-                let width = query.len().div_ceil(8);
-                self.kernels.sign_dots(query, &bits[row * width..][..width], product);
-                product[0] = 2 * product[0] - self.scan.probe.sum;
-            } else {
-                self.kernels.dots_i8(query, &self.codes[row * query.len()..][..query.len()], product);
+        for (i, row) in rows.clone().enumerate() {
+            if self.places[i] != Slots::NONE {
+                self.multiply_one(row, i);
             }
         }
     }
 
     /// Offers the rows of some chunks, which are in ascending order.
     fn gather(&mut self, chunks: &[ChunkId]) {
-        let query = &self.scan.probe.codes;
         let mut row = 0;
         for chunk in chunks {
             row = seek(self.heads, row, chunk.0);
             let Some(head) = self.heads.get(row) else { return };
             let place = self.scan.slots.of(source_of(head));
             if id_of(head) == chunk.0 && place != Slots::NONE {
-                let product = &mut self.products[..1];
-                self.kernels.dots_i8(query, &self.codes[row * query.len()..][..query.len()], product);
-                self.offer(place, self.products[0] as f32 * weight_of(head), row);
+                self.multiply_one(row, 0);
+                let weight =
+                    self.signs.map_or_else(|| weight_of(head), |(_, factors)| weight_of(&factors[row]));
+                self.offer(place, self.products[0] as f32 * weight, row);
             }
+        }
+    }
+
+    /// The product of one row, by its signs where there are any.
+    fn multiply_one(&mut self, row: usize, at: usize) {
+        let query = &self.scan.probe.codes;
+        let product = &mut self.products[at..=at];
+        if let Some((bits, _)) = self.signs {
+            let width = query.len().div_ceil(8);
+            self.kernels.sign_dots(query, &bits[row * width..][..width], product);
+            product[0] = 2 * product[0] - self.scan.probe.sum;
+        } else {
+            self.kernels.dots_i8(query, &self.codes[row * query.len()..][..query.len()], product);
         }
     }
 

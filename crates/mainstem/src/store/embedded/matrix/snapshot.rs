@@ -3,16 +3,20 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mainstem_kernels::Mapped;
 
+use super::super::allowed::Scope;
 use super::REBUILD;
 use super::code::{self, Widener};
 use super::columns::{FACTOR, ROW, TOMBSTONE, folder};
 use super::commit::{self, Commit, Records};
 use super::sample::Sample;
 use crate::Error;
+
+/// For how many scopes samples are kept.
+const SAMPLES: usize = 16;
 
 /// A commit with its files. It never changes.
 #[derive(Debug)]
@@ -29,9 +33,12 @@ pub(super) struct Snapshot {
     /// A bit per row; no words behind the last dead row.
     dead: Vec<u64>,
     signs: Option<Signs>,
-    /// Made when it is first asked for.
-    sample: OnceLock<Sample>,
+    /// By the sources that may be seen, made when they are first asked for.
+    samples: Mutex<Vec<OfScope>>,
 }
+
+/// The sources of a scope, and the sample of their rows.
+type OfScope = (Option<Vec<u32>>, Arc<Sample>);
 
 /// A file, of which the first `len` bytes count.
 #[derive(Clone, Debug)]
@@ -117,7 +124,7 @@ impl Snapshot {
             exact,
             dead: read_dead(&folder.join("dead"), &commit)?,
             signs,
-            sample: OnceLock::new(),
+            samples: Mutex::default(),
             folder,
             newest: true,
             counter: commit.counter,
@@ -172,9 +179,21 @@ impl Snapshot {
         Some(bytes.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
     }
 
-    /// Some rows of every source.
-    pub(super) fn sample(&self) -> &Sample {
-        self.sample.get_or_init(|| Sample::new(self))
+    /// Some rows of every source that may be seen.
+    pub(super) fn sample(&self, scope: &Scope) -> Arc<Sample> {
+        if let Some(readable) = &scope.readable {
+            return readable.sample(self.commit.sequence, || Sample::new(self, scope));
+        }
+        let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, sample)) = samples.iter().find(|(sources, _)| *sources == scope.sources) {
+            return Arc::clone(sample);
+        }
+        let sample = Arc::new(Sample::new(self, scope));
+        if samples.len() >= SAMPLES {
+            samples.remove(0);
+        }
+        samples.push((scope.sources.clone(), Arc::clone(&sample)));
+        sample
     }
 
     /// Whether a row is what a vector of unit length makes it.

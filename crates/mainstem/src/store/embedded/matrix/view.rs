@@ -6,6 +6,7 @@ use mainstem_core::ChunkId;
 use mainstem_core::contract::Found;
 use mainstem_kernels::dot_f16;
 
+use super::super::allowed::{Scope, Spread};
 use super::best::Best;
 use super::code::{self, Probe};
 use super::scan::{Pass, Scan};
@@ -88,6 +89,12 @@ impl MatrixView {
         Ok(chunks.iter().map(score).collect())
     }
 
+    /// The vector of a chunk, of length 1 and as exact as f16 is; nothing for one that has none.
+    pub(crate) fn vector(&self, chunk: ChunkId) -> Option<Vec<f32>> {
+        let row = self.snapshot.find(chunk.0)?;
+        Some(code::widened(self.snapshot.exact_of(row)))
+    }
+
     /// Whether the row of a chunk is, to the bit, what its vector makes it.
     pub(crate) fn holds(&self, id: ChunkId, source: u32, vector: &[f32]) -> bool {
         code::unit(vector).is_ok_and(|unit| {
@@ -95,19 +102,23 @@ impl MatrixView {
         })
     }
 
-    /// Mean and standard deviation of the cosines of all vectors of each of these sources, in the order given; nothing for a source without
-    /// vectors. They are those of a [sample](super::sample).
+    /// How many vectors of each of these sources may be seen, and mean and standard deviation of their cosines, in the order given; nothing for
+    /// a source without vectors. They are those of a [sample](super::sample).
     ///
     /// # Errors
     /// When the query is not of the matrix's dimension, or not of finite numbers.
     pub(crate) fn background(
         &self,
-        query: &[f32],
+        (query, scope): (&[f32], &Scope),
         sources: &[u32],
-    ) -> Result<Vec<Option<(f64, f64)>>, Error> {
+    ) -> Result<Vec<Option<Spread>>, Error> {
         let Some(probe) = self.probe(query)? else { return Ok(vec![None; sources.len()]) };
-        let sample = self.snapshot.sample();
-        Ok(sources.iter().map(|source| sample.spread(&probe, *source)).collect())
+        let sample = self.snapshot.sample(scope);
+        let of = |source: &u32| {
+            let (mean, deviation) = sample.spread(&probe, *source)?;
+            Some((sample.count(*source), mean, deviation))
+        };
+        Ok(sources.iter().map(of).collect())
     }
 
     /// The forms of the query; `None` when there is nothing to compare it with.
@@ -121,7 +132,7 @@ impl MatrixView {
 
     fn shortlists(&self, probe: &Probe, slots: &Slots, allowed: Option<&Allowed>, limit: usize) -> Vec<Best> {
         let pass = self.pass(allowed);
-        let least = if matches!(pass, Pass::Signs(..)) { KEEP_SIGNS } else { KEEP_CODES };
+        let least = if self.snapshot.signs().is_some() { KEEP_SIGNS } else { KEEP_CODES };
         let keep = limit.saturating_mul(KEEP_TIMES).max(least).min(self.snapshot.rows());
         let scan = Scan { snapshot: &self.snapshot, probe, slots, allowed, keep, pass };
         scan.run(self.tuning.rows_per_thread)

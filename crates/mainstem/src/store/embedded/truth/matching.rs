@@ -13,7 +13,8 @@ pub(in super::super) fn passes(source: &NumberedSource, filter: &Filter) -> bool
     let among = |wanted: &Option<Vec<String>>, name: &String| {
         wanted.as_ref().is_none_or(|wanted| wanted.contains(name))
     };
-    among(&filter.sources, &source.name) && among(&filter.kinds, &source.kind)
+    [&filter.scope, &filter.sources].into_iter().all(|wanted| among(wanted, &source.name))
+        && among(&filter.kinds, &source.kind)
 }
 
 /// Whether a filter is about more than sources, so that chunks have to be looked up.

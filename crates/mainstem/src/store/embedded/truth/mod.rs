@@ -31,8 +31,8 @@ const SCHEMA: &str = include_str!("schema.sql");
 /// Vectors of 384 numbers fit five to a page.
 const PAGE_BYTES: u32 = 8192;
 
-/// How much of the file readers map: a page that is mapped need not be copied for every connection. SQLite maps no more than this.
-const MAPPED_BYTES: u32 = 0x7fff_0000;
+/// How many kilobytes of pages a connection that reads keeps: filters go over the same ones again and again.
+const KEPT_KILOBYTES: i32 = 8192;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 const STATEMENTS: usize = 64;
@@ -66,7 +66,7 @@ pub(super) fn open_read_only(dir: &Path) -> Result<Connection, Error> {
         Err(Error::Io { .. }) if log_bytes(&path) == 0 => open_immutable(&path)?,
         outcome => outcome.map(|()| conn)?,
     };
-    conn.pragma_update(None, "mmap_size", MAPPED_BYTES).map_err(|error| failure(&path, error))?;
+    conn.pragma_update(None, "cache_size", -KEPT_KILOBYTES).map_err(|error| failure(&path, error))?;
     Ok(conn)
 }
 

@@ -89,6 +89,33 @@ pub(in super::super) fn chunks(conn: &Connection, ids: &[ChunkId]) -> rusqlite::
     Ok(found.into_iter().map(|(_, chunk)| chunk).collect())
 }
 
+/// Goes through all chunks, or through those that came after an entry of the log, by number: the number of their source, whether they have a
+/// vector, and the chunk without its source's name and its vector.
+pub(in super::super) fn each_chunk(
+    conn: &Connection,
+    after: Option<u64>,
+    mut look: impl FnMut(u32, bool, StoredChunk),
+) -> rusqlite::Result<()> {
+    let wanted = match after {
+        Some(_) => "WHERE chunks.id IN (SELECT chunk FROM log WHERE sequence > ?1 AND came = 1)",
+        None => "WHERE ?1 = 0",
+    };
+    let sql = format!(
+        "SELECT {DOCUMENT_OF}, place, first, past, heading, chunks.text, NULL, chunks.id, vectors.chunk IS NOT NULL
+         FROM chunks JOIN documents ON documents.number = document LEFT JOIN vectors ON vectors.chunk = chunks.id
+         {wanted} ORDER BY chunks.id"
+    );
+    let mut statement = conn.prepare(&sql)?;
+    let mut rows = statement.query([Whole(after.unwrap_or(0))])?;
+    while let Some(row) = rows.next()? {
+        let id = ChunkId(row.get::<_, Whole>(DOCUMENT_COLUMNS + CHUNK_COLUMNS)?.0);
+        let embedded = row.get(DOCUMENT_COLUMNS + CHUNK_COLUMNS + 1)?;
+        let stored = StoredChunk { id, document: document_of(row)?, chunk: chunk(row, DOCUMENT_COLUMNS)? };
+        look(row.get(0)?, embedded, stored);
+    }
+    Ok(())
+}
+
 /// Whether a chunk is there.
 pub(in super::super) fn has_chunk(conn: &Connection, id: ChunkId) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM chunks WHERE id = ?1")?.exists([Whole(id.0)])

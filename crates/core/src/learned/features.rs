@@ -2,14 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use mainstem_core::time::Moment;
-use mainstem_core::{Hit, Replay, Step};
 use serde::{Deserialize, Serialize};
+
+use crate::answer::Hit;
+use crate::ledger::Step;
+use crate::replay::Replay;
+use crate::time::Moment;
 
 /// The names of the features, which say how they are computed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Features {
+    common: Vec<String>,
     channels: Vec<String>,
     sources: Vec<String>,
 }
@@ -19,7 +23,7 @@ const COMMON: [&str; 6] = ["score", "rank", "agreement", "copies", "age", "words
 
 impl Features {
     /// The features that these recordings have.
-    pub(super) fn of<'a>(replays: impl Iterator<Item = &'a Replay>) -> Self {
+    pub fn of<'a>(replays: impl Iterator<Item = &'a Replay>) -> Self {
         let (mut channels, mut sources) = (BTreeSet::new(), BTreeSet::new());
         for replay in replays {
             for list in replay.search.candidates.lists() {
@@ -27,7 +31,23 @@ impl Features {
                 sources.insert(list.leg().source.clone());
             }
         }
-        Self { channels: channels.into_iter().collect(), sources: sources.into_iter().collect() }
+        let common = COMMON.map(str::to_owned).to_vec();
+        Self { common, channels: channels.into_iter().collect(), sources: sources.into_iter().collect() }
+    }
+
+    /// Whether they are computed as they are here.
+    pub(super) fn are_ours(&self) -> bool {
+        self.common == COMMON
+    }
+
+    /// The channels that they look at.
+    pub fn channels(&self) -> &[String] {
+        &self.channels
+    }
+
+    /// The sources that they look at.
+    pub fn sources(&self) -> &[String] {
+        &self.sources
     }
 
     /// How many there are.
@@ -41,7 +61,7 @@ impl Features {
     }
 
     /// One row for each hit.
-    pub(super) fn rows(&self, hits: &[Hit], now: Option<&Moment>) -> Vec<Vec<f64>> {
+    pub fn rows(&self, hits: &[Hit], now: Option<&Moment>) -> Vec<Vec<f64>> {
         let best = hits.first().map_or(1.0, |hit| hit.score.abs().max(f64::MIN_POSITIVE));
         let scales: Vec<(f64, f64)> = self.channels.iter().map(|channel| range(hits, channel)).collect();
         hits.iter().map(|hit| self.row(hit, best, &scales, now)).collect()

@@ -1,0 +1,211 @@
+//! What every request sees.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use mainstem::ingest::vectors;
+use mainstem::models::{self, known};
+use mainstem::query::{Engine, Settings};
+use mainstem::store::EmbeddedStore;
+use mainstem_core::Code;
+use mainstem_core::contract::{Embedder, ModelCard};
+use serde_json::{Map, Value};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::config::ServerConfig;
+use crate::error::ApiError;
+use crate::metrics::Metrics;
+
+/// What a server is made of.
+pub struct Setup {
+    /// The store, open for writing.
+    pub store: Arc<EmbeddedStore>,
+    /// How searches are answered unless a request says otherwise.
+    pub settings: Settings,
+    /// What searches do otherwise than these settings: the `[pipeline]` of the configuration.
+    pub pipeline: Map<String, Value>,
+    /// The options of the server.
+    pub config: ServerConfig,
+    /// Whether there are access keys.
+    pub keys: bool,
+}
+
+/// The models in use. They change when the store is told of its model.
+struct Engines {
+    /// The model of the store's vectors.
+    card: Option<ModelCard>,
+    /// What answers queries.
+    engine: Arc<Engine>,
+    /// What embeds documents.
+    documents: Option<Arc<dyn Embedder>>,
+}
+
+/// What every request sees.
+pub struct App {
+    /// The store.
+    pub store: Arc<EmbeddedStore>,
+    /// The options.
+    pub config: ServerConfig,
+    /// What is counted and timed.
+    pub metrics: Metrics,
+    /// The `[pipeline]` of the configuration.
+    pub pipeline: Map<String, Value>,
+    engines: RwLock<Engines>,
+    searches: Arc<Semaphore>,
+    writes: Arc<Semaphore>,
+    stopping: AtomicBool,
+}
+
+/// A place among the requests that run; it is free again when this is dropped.
+#[derive(Debug)]
+pub struct Slot(#[expect(dead_code, reason = "held, not read")] OwnedSemaphorePermit);
+
+impl App {
+    /// Loads the models and gets ready. A model that is not here is a remark in the log: search does without.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn new(setup: Setup) -> Result<Arc<Self>, ApiError> {
+        let Setup { store, settings, pipeline, config, keys: _ } = setup;
+        let engines = engines(&store, settings)?;
+        Ok(Arc::new(Self {
+            searches: Arc::new(places(config.searches)),
+            writes: Arc::new(places(config.writes)),
+            metrics: Metrics::default(),
+            engines: RwLock::new(engines),
+            stopping: AtomicBool::new(false),
+            store,
+            config,
+            pipeline,
+        }))
+    }
+
+    /// What answers queries.
+    pub fn engine(&self) -> Arc<Engine> {
+        Arc::clone(&self.engines.read().unwrap_or_else(PoisonError::into_inner).engine)
+    }
+
+    /// What embeds documents that bring no vectors.
+    pub fn documents_model(&self) -> Option<Arc<dyn Embedder>> {
+        self.engines.read().unwrap_or_else(PoisonError::into_inner).documents.clone()
+    }
+
+    /// Loads the model of the store, should it have changed.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn follow_model(&self) -> Result<(), ApiError> {
+        let card = self.store.model()?;
+        if self.engines.read().unwrap_or_else(PoisonError::into_inner).card == card {
+            return Ok(());
+        }
+        let settings = self.engine().settings().clone();
+        let engines = engines(&self.store, settings)?;
+        *self.engines.write().unwrap_or_else(PoisonError::into_inner) = engines;
+        Ok(())
+    }
+
+    /// A place for a search.
+    ///
+    /// # Errors
+    /// When all are taken.
+    pub fn search_slot(&self) -> Result<Slot, ApiError> {
+        self.slot(&self.searches, "searches", "the server runs as many searches as it takes on")
+    }
+
+    /// A place for a request that writes.
+    ///
+    /// # Errors
+    /// When all are taken.
+    pub fn write_slot(&self) -> Result<Slot, ApiError> {
+        self.slot(&self.writes, "writes", "the server takes in as many documents as it takes on")
+    }
+
+    fn slot(&self, places: &Arc<Semaphore>, what: &'static str, message: &str) -> Result<Slot, ApiError> {
+        Arc::clone(places).try_acquire_owned().map(Slot).map_err(|_| {
+            self.metrics.refused(what);
+            ApiError::crowded(message)
+        })
+    }
+
+    /// How many searches and how many writing requests run.
+    pub fn running(&self) -> (usize, usize) {
+        let taken = |limit: usize, free: &Semaphore| {
+            limit.min(Semaphore::MAX_PERMITS).saturating_sub(free.available_permits())
+        };
+        (taken(self.config.searches, &self.searches), taken(self.config.writes, &self.writes))
+    }
+
+    /// Runs work that takes a processor or a disk on a thread made for that, never on those that speak HTTP. The slot is free when the work
+    /// is done, even if nobody waits for it any more.
+    ///
+    /// # Errors
+    /// Those of the work, and when it takes longer than an answer may, or panics.
+    pub async fn work<T: Send + 'static>(
+        self: &Arc<Self>,
+        slot: Option<Slot>,
+        work: impl FnOnce(&App) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let app = Arc::clone(self);
+        let task = tokio::task::spawn_blocking(move || {
+            let _slot = slot;
+            work(&app)
+        });
+        match tokio::time::timeout(self.config.request_timeout.0, task).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => {
+                tracing::error!(%panic, "work panicked");
+                Err(ApiError::internal())
+            }
+            Err(_) => {
+                let hint = "ask for less, or let the operator raise `request_timeout`";
+                Err(ApiError::new(Code::TimedOut, "the answer was not ready in time", hint))
+            }
+        }
+    }
+
+    /// From now on, new requests are refused.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+    }
+
+    /// Whether the server is about to stop.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+}
+
+/// So many places, or as many as can be counted.
+pub(crate) fn places(limit: usize) -> Semaphore {
+    Semaphore::new(limit.min(Semaphore::MAX_PERMITS))
+}
+
+fn engines(store: &Arc<EmbeddedStore>, settings: Settings) -> Result<Engines, ApiError> {
+    let card = store.model()?;
+    let documents = match vectors::model_of(store) {
+        Ok((model, note)) => {
+            if let Some(note) = note {
+                tracing::warn!("{note}");
+            }
+            model
+        }
+        Err(error) => {
+            tracing::warn!(%error, "documents are not embedded");
+            None
+        }
+    };
+    let queries = card.as_ref().and_then(|card| queries_model(card, documents.as_ref()));
+    let engine = Arc::new(Engine::new(Arc::clone(store) as _, queries, settings));
+    Ok(Engines { card, engine, documents })
+}
+
+/// The model for queries: the same one for a model that runs here, so that it is in memory once.
+fn queries_model(card: &ModelCard, documents: Option<&Arc<dyn Embedder>>) -> Option<Arc<dyn Embedder>> {
+    if known::ALL.iter().any(|model| model.name == card.name) {
+        return documents.cloned();
+    }
+    models::local(&card.name).unwrap_or_else(|error| {
+        tracing::warn!(%error, "queries are searched by words alone");
+        None
+    })
+}

@@ -1,0 +1,101 @@
+//! `/openapi.json` and `/docs` describe what is there.
+
+use serde_json::{Value, json};
+
+use crate::client::Server;
+
+#[test]
+fn every_route_is_described_and_answers() {
+    let server = Server::filled();
+    let description = server.get("/openapi.json").json();
+    assert_eq!(description, mainstem_server::routes::openapi());
+    assert_eq!(description["openapi"], "3.1.0");
+    let mut paths: Vec<_> = description["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+    paths.sort_unstable();
+    assert_eq!(
+        paths,
+        [
+            "/healthz",
+            "/metrics",
+            "/readyz",
+            "/v1/documents/{document}",
+            "/v1/documents/{document}/related",
+            "/v1/fuse",
+            "/v1/search",
+            "/v1/sources",
+            "/v1/sources/{source}/documents",
+            "/v1/sources/{source}/documents/{id}",
+        ]
+    );
+    for path in ["/healthz", "/readyz", "/metrics", "/v1/sources"] {
+        assert_eq!(server.get(path).status, 200, "{path}");
+    }
+}
+
+#[test]
+fn every_reference_of_the_description_leads_somewhere() {
+    fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+        match value {
+            Value::Object(fields) => {
+                found.extend(fields.get("$ref").and_then(Value::as_str));
+                fields.values().for_each(|value| references(value, found));
+            }
+            Value::Array(list) => list.iter().for_each(|value| references(value, found)),
+            _ => {}
+        }
+    }
+    let description = mainstem_server::routes::openapi();
+    let mut found = Vec::new();
+    references(&description, &mut found);
+    assert!(found.len() > 20);
+    for reference in found {
+        assert!(description.pointer(reference.strip_prefix('#').unwrap()).is_some(), "{reference}");
+    }
+}
+
+/// The fields of a value are those of its schema: none that is not described, none left out that is required.
+#[track_caller]
+fn keeps_to(description: &Value, name: &str, value: &Value) {
+    let schema = &description["components"]["schemas"][name];
+    let described = schema["properties"].as_object().unwrap();
+    for field in value.as_object().unwrap().keys() {
+        assert!(described.contains_key(field), "`{field}` of {name} is not described");
+    }
+    for field in schema["required"].as_array().unwrap() {
+        assert!(value.get(field.as_str().unwrap()).is_some(), "{field} of {name} is missing");
+    }
+}
+
+#[test]
+fn answers_are_as_described() {
+    let server = Server::filled();
+    let description = server.get("/openapi.json").json();
+    let check = |name: &str, value: &Value| keeps_to(&description, name, value);
+    let answer = server.search(&json!({"query": "rollback", "explain": true, "why_not": "wiki/pay#0"}));
+    check("SearchAnswer", &answer);
+    check("SearchHit", &answer["hits"][0]);
+    check("Status", &answer["status"]);
+    check("Source", &server.get("/v1/sources").json()["sources"][0]);
+    check("Document", &server.get("/v1/documents/wiki/release").json());
+    check("RelatedDocuments", &server.get("/v1/documents/wiki/release/related").json());
+    check("ErrorBody", &server.get("/nothing").json());
+    check("ErrorDetails", &server.get("/nothing").json()["error"]);
+    let fused = server.post("/v1/fuse", &json!({"lists": [{"name": "a", "items": [{"id": "x"}]}]})).json();
+    check("FuseAnswer", &fused);
+    check("FusedHit", &fused["hits"][0]);
+    let bulk = server.put("/v1/sources/wiki/documents", "{\"id\":\"x\",\"text\":\"y\"}\nno\n").lines();
+    check("LineResult", &bulk[0]);
+    check("LineResult", &bulk[1]);
+    check("BulkSummary", &bulk[2]);
+}
+
+#[test]
+fn the_page_asks_nobody_else() {
+    let server = Server::new();
+    let page = server.get("/docs");
+    assert_eq!(page.status, 200);
+    assert!(page.headers["content-security-policy"].to_str().unwrap().contains("default-src 'none'"));
+    for outside in ["http://", "https://", "src=", "@import", "url("] {
+        assert!(!page.text.contains(outside), "the page has `{outside}`");
+    }
+}
