@@ -17,6 +17,7 @@ pub mod layers;
 pub mod logs;
 pub mod mcp;
 pub mod metrics;
+mod patience;
 pub mod routes;
 pub mod run;
 

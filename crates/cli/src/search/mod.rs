@@ -32,6 +32,7 @@ Examples:
   mainstem search \"rollback\" --plan
   mainstem search \"rollback\" --soft 100ms --hard 1s
   mainstem search \"rollback\" --config mainstem.toml
+  mainstem search \"rollback\" --rerank maxsim --explain
 
 Every source is searched by meaning and by words at once. A channel that does not answer in time is
 left out, and the answer says so. Slack, Gmail, Linear and Notion weigh freshness.
@@ -39,6 +40,9 @@ left out, and the answer says so. Slack, Gmail, Linear and Notion weigh freshnes
 The `[pipeline]` of a `mainstem.toml` in the store's folder, else in the current folder, is laid over
 the default settings; what it does not name stays as it is. Its `[deadline]` has `soft` and `hard`, such
 as \"200ms\". The answer says which file was read. Options given here win over the file.
+
+A reranker (`--rerank`, or `[rerank]` in the file) reads the best hits with the query beside them. One
+that fails or is late changes nothing, and the answer says so.
 
 Exit codes: 0 found, 1 nothing found, 2 error";
 
@@ -88,7 +92,7 @@ pub(crate) fn run(args: &SearchArgs, place: &Place<'_>) -> Result<ExitCode, Fail
 
 /// Searches the store in this folder.
 fn here(args: &SearchArgs, store: &Path) -> Result<ExitCode, Failure> {
-    let config = args.config.read(store)?;
+    let config = args.config.read(store)?.reranked(args.rank.rerank.as_deref())?;
     let request = args.request(&config)?;
     let engine = config.on(open::engine(store, open::needs_model(&request))?)?;
     if args.plan {

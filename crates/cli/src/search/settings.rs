@@ -92,6 +92,11 @@ pub(super) struct RankArgs {
     #[arg(long, value_parser = PossibleValuesParser::new(Method::ALL.iter().map(|method| method.as_str())))]
     method: Option<String>,
 
+    /// Have the best hits read once more: `maxsim`, a reranker that was added, a folder with a cross-encoder, or `off`
+    /// [default: as configured, else off]
+    #[arg(long, value_name = "NAME")]
+    pub(super) rerank: Option<String>,
+
     /// Clock for freshness, such as 2026-01-31T00:00:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     now: Option<String>,

@@ -23,7 +23,14 @@ pub(super) fn run(args: &SearchArgs, client: &Client) -> Result<ExitCode, Failur
         let message = "`--plan`: a server does not show its plans";
         return Err(Problem::conflict(message, "leave it out, or name the store with `--store`").into());
     }
-    let request = args.request(&Config::default())?;
+    let config = match args.rank.rerank.as_deref() {
+        None | Some("off") => Config::default().reranked(args.rank.rerank.as_deref())?,
+        Some(_) => {
+            let message = "`--rerank`: a server has its own reranker, expected `off` or nothing";
+            return Err(Problem::conflict(message, "leave it out, or leave `--server` out").into());
+        }
+    };
+    let request = args.request(&config)?;
     let started = Instant::now();
     let answer = client.search_json(&asked(args, request.clone()))?;
     let took = started.elapsed();

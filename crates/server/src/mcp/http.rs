@@ -11,10 +11,11 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest as _, Request, State};
-use axum::http::{Method, header};
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use http_body_util::Full;
+use mainstem_core::Code;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
@@ -48,7 +49,21 @@ async fn answer(app: &Arc<App>, routes: Router<Arc<App>>, request: Request) -> R
     if is_json {
         response.extensions_mut().insert(Told);
     }
-    Ok(response)
+    match (is_json, response.status()) {
+        (false, StatusCode::FORBIDDEN) => Err(ApiError::new(
+            Code::Forbidden,
+            "the tools are not for web pages of this origin, nor for a server by this name",
+            "call the server by `127.0.0.1` or `localhost`; `cors_origins` lists the origins that may call",
+        )),
+        (
+            false,
+            StatusCode::NOT_ACCEPTABLE | StatusCode::UNSUPPORTED_MEDIA_TYPE | StatusCode::BAD_REQUEST,
+        ) => {
+            let hint = "send a message of the Model Context Protocol, with `Accept: application/json, text/event-stream`";
+            Err(ApiError::new(Code::Syntax, "this is no request that clients of the tools make", hint))
+        }
+        _ => Ok(response),
+    }
 }
 
 /// The whole request, within the limits of all bodies.

@@ -87,7 +87,8 @@ fn tool<T: JsonSchema + 'static, G: JsonSchema + 'static>(
     title: &'static str,
     description: &'static str,
 ) -> Tool {
-    let schema = schema_for_input::<T>().unwrap_or_else(|_| Arc::new(JsonObject::new()));
+    let mut schema = schema_for_input::<T>().map(Arc::unwrap_or_clone).unwrap_or_default();
+    schema.insert("additionalProperties".to_owned(), false.into());
     let hints = ToolAnnotations::with_title(title).read_only(true).idempotent(true).open_world(false);
     Tool::new(name, format!("{description} {DATA}"), schema)
         .with_title(title)

@@ -4,7 +4,7 @@ use mainstem_client::Reason;
 use mainstem_core::answer::Why;
 use mainstem_core::contract::Channel;
 use mainstem_core::ledger::{Contribution, Freshness, Ledger, Reranking, Step};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// How many lists a sentence names.
 const NAMED: usize = 3;
@@ -99,9 +99,7 @@ pub fn steps(ledger: &Ledger) -> Vec<String> {
             fields.remove("lists");
             lines.extend(lists.iter().map(contribution));
         }
-        let told: Vec<String> =
-            fields.iter().map(|(name, value)| format!("{name} {}", number(value))).collect();
-        lines.push(format!("{name}: {}{outcome}", told.join(", ")));
+        lines.push(format!("{name}: {}{outcome}", listed(&fields)));
     }
     lines
 }
@@ -114,11 +112,16 @@ fn contribution(list: &Contribution) -> String {
     format!("{}{variant}: {rank}{score}{value}, weight {} = {:.4}", list.list, list.weight, list.contribution)
 }
 
+fn listed(fields: &Map<String, Value>) -> String {
+    let told: Vec<String> = fields.iter().map(|(name, value)| format!("{name} {}", number(value))).collect();
+    told.join(", ")
+}
+
 fn number(value: &Value) -> String {
     match (value.as_f64().filter(|_| value.is_f64()), value.as_str()) {
         (Some(number), _) => format!("{number:.4}"),
         (_, Some(text)) => text.to_owned(),
-        _ => value.to_string(),
+        _ => value.as_object().map_or_else(|| value.to_string(), listed),
     }
 }
 

@@ -85,7 +85,7 @@ pub fn fetched(fetched: &Fetched) -> String {
 pub fn related(related: &Related) -> String {
     let mut out = match related.related.len() {
         0 => format!("nothing else is like {}\n", related.document),
-        count => format!("{count} documents are like {}\n", related.document),
+        count => format!("about the same as {}: {count}\n", related.document),
     };
     related.related.iter().for_each(|document| one_related(&mut out, document));
     out
