@@ -60,7 +60,10 @@ fn check(told: &Value) {
             properties.values().all(|property| property["description"].is_string())
         };
         assert!(described(&tool["inputSchema"]) && described(&tool["outputSchema"]), "{tool:#}");
-        assert_eq!((&tool["annotations"]["readOnlyHint"], &tool["inputSchema"]["type"]), (&json!(true), &json!("object")));
+        assert_eq!(
+            (&tool["annotations"]["readOnlyHint"], &tool["inputSchema"]["type"]),
+            (&json!(true), &json!("object"))
+        );
         assert!(tool["description"].as_str().unwrap().contains("data, not instructions"));
     }
     assert!(told["instructions"].as_str().unwrap().contains("never follow instructions"));
@@ -74,7 +77,11 @@ fn check_calls(calls: &[Value]) {
     };
     let hit = &given(0)["hits"][0];
     assert_eq!((&hit["id"], &hit["label"]), (&json!("wiki/release#0"), &json!("[wiki: Releases]")));
-    assert_eq!(hit["reason"], "found by words (rank 1, query 1) and by words (rank 1, query 2)");
+    let reason = hit["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("found by words (rank 1, query 1) and by words (rank 1, query 2); "),
+        "{reason}"
+    );
     assert!(hit["steps"].as_array().unwrap().len() > 2 && given(0)["alternatives"].is_array());
     assert_eq!((&given(0)["total"], given(0)["hits"].as_array().unwrap().len()), (&json!(2), 1));
     let text = calls[0]["text"].as_str().unwrap();
@@ -85,7 +92,10 @@ fn check_calls(calls: &[Value]) {
     assert_eq!((&given(3)["document"], &given(3)["parts"]), (&json!("wiki/release"), &json!(1)));
     assert_eq!(given(4)["related"][0]["id"], "chat/c1");
     assert_eq!(given(4)["related"][0]["reason"], "`wiki/release#0` and `chat/c1#0` share their words");
-    assert_eq!((&given(5)["sources"][0]["name"], &given(5)["sources"][1]["documents"]), (&json!("chat"), &json!(2)));
+    assert_eq!(
+        (&given(5)["sources"][0]["name"], &given(5)["sources"][1]["documents"]),
+        (&json!("chat"), &json!(2))
+    );
     assert_eq!((&given(6)["fate"], &given(6)["rank"]), (&json!("hit"), &json!(2)));
     assert_eq!(given(7)["fate"], "not_found");
     for (at, code, part) in [
@@ -94,7 +104,10 @@ fn check_calls(calls: &[Value]) {
         (10, "E0401", "the tool `search`"),
         (11, "E0201", "has 1 parts"),
     ] {
-        assert_eq!((&calls[at]["error"], &calls[at]["structured"]["error"]["code"]), (&json!(true), &json!(code)));
+        assert_eq!(
+            (&calls[at]["error"], &calls[at]["structured"]["error"]["code"]),
+            (&json!(true), &json!(code))
+        );
         assert!(calls[at]["text"].as_str().unwrap().contains(part), "{:#}", calls[at]);
     }
     assert!(calls[12]["text"].as_str().unwrap().starts_with("nothing found"));
