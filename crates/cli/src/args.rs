@@ -53,3 +53,10 @@ pub(crate) enum Command {
     /// Look for anything in the store that is not as it should be
     Doctor(crate::store::DoctorArgs),
 }
+
+impl Command {
+    /// Whether a server can do it in the place of a store.
+    pub(crate) fn asks_servers(&self) -> bool {
+        matches!(self, Self::Ingest(_) | Self::Sources(_) | Self::Search(_) | Self::Related(_) | Self::Mcp(_))
+    }
+}

@@ -22,7 +22,6 @@ mod store;
 mod table;
 mod tune;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -39,20 +38,16 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
-    let place = &cli.place;
+    let (place, store) = (&cli.place, cli.place.folder());
+    if !cli.command.asks_servers() {
+        place.refuse_server()?;
+    }
     match &cli.command {
         Command::Ingest(args) => ingest::run(args, &place.place()?),
         Command::Sources(args) => store::sources(args, &place.place()?),
         Command::Search(args) => search::run(args, &place.place()?),
         Command::Related(args) => related::run(args, &place.place()?),
         Command::Mcp(args) => mcp::run(args, &place.place()?),
-        command => on_store(command, place.store()?),
-    }
-}
-
-/// Commands that no server can do for us.
-fn on_store(command: &Command, store: &Path) -> Result<ExitCode, Failure> {
-    match command {
         Command::Demo(args) => demo::run(args),
         Command::Init(args) => store::init(args, store),
         Command::Fuse(args) => fuse::run(args),
@@ -64,10 +59,5 @@ fn on_store(command: &Command, store: &Path) -> Result<ExitCode, Failure> {
         Command::Model(args) => model::run(args),
         Command::Reindex(args) => store::reindex(args, store),
         Command::Doctor(args) => store::doctor(args, store),
-        Command::Ingest(_)
-        | Command::Sources(_)
-        | Command::Search(_)
-        | Command::Related(_)
-        | Command::Mcp(_) => Ok(ExitCode::SUCCESS),
     }
 }

@@ -35,10 +35,10 @@ pub(crate) enum Place<'a> {
 }
 
 impl PlaceArgs {
-    /// The folder, for commands that need one. A server that was named is refused; one of the environment is for other commands.
-    pub(crate) fn store(&self) -> Result<&Path, Problem> {
+    /// Refuses a server that was named, for commands that no server can do; one of the environment is for the others.
+    pub(crate) fn refuse_server(&self) -> Result<(), Problem> {
         match &self.server {
-            None => Ok(self.folder()),
+            None => Ok(()),
             Some(_) => Err(Problem::conflict(
                 "`--server` is for `search`, `sources`, `related`, `ingest` and `mcp`",
                 "leave it out, and name the folder of the store with `--store`",
@@ -63,7 +63,8 @@ impl PlaceArgs {
         }
     }
 
-    fn folder(&self) -> &Path {
+    /// The folder of the store.
+    pub(crate) fn folder(&self) -> &Path {
         self.store.as_deref().unwrap_or(Path::new(STORE))
     }
 }

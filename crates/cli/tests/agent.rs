@@ -138,6 +138,19 @@ fn an_agent_calls_every_tool_over_http() {
     [new, old].iter().for_each(check);
 }
 
+#[test]
+fn logs_do_not_tell_what_tools_were_asked() {
+    let folder = filled("agent-logs");
+    let log = folder.0.join("log");
+    let server = Served::logging(&folder, "debug", &log);
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"salaries"}}}"#;
+    let answer = post(&server, "host: localhost\r\n", call);
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("nothing found"), "{answer}");
+    drop(server);
+    let lines = folder.read("log");
+    assert!(lines.contains("/mcp") && !lines.contains("salaries"), "{lines}");
+}
+
 /// A request to list the tools, with these lines in its head.
 fn post(server: &Served, lines: &str, body: &str) -> String {
     let address = server.url.strip_prefix("http://").unwrap();

@@ -300,7 +300,9 @@ fn every_example_of_the_documentation_works() {
         println!("SKIPPED: curl is not installed");
         return;
     }
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/http.md")).unwrap();
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+    let page =
+        ["http.md", "mcp.md"].map(|page| std::fs::read_to_string(format!("{docs}/{page}")).unwrap()).concat();
     let folder = Folder::new("serve-docs");
     let server = Served::start(&folder);
     let examples = examples(&page);

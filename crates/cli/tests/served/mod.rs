@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part of this")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::command::{Folder, stderr};
@@ -16,9 +17,15 @@ pub(crate) struct Served {
 impl Served {
     /// Serves the store `s` of a folder.
     pub(crate) fn start(folder: &Folder) -> Self {
-        let mut command = folder.command("--store s serve --address 127.0.0.1:0 --log-level error");
-        let command = command.env("MAINSTEM_MODELS", folder.0.join("no-models"));
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        Self::logging(folder, "error", &folder.0.join("server.log"))
+    }
+
+    /// Serves the store `s` of a folder, and writes a log.
+    pub(crate) fn logging(folder: &Folder, level: &str, log: &Path) -> Self {
+        let mut command = folder.command("--store s serve --address 127.0.0.1:0 --log-level");
+        let command = command.arg(level).env("MAINSTEM_MODELS", folder.0.join("no-models"));
+        let log = std::fs::File::create(log).unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}")).to_owned();

@@ -33,7 +33,7 @@ pub const PATH: &str = "/mcp";
 pub fn routes(routes: Router<Arc<App>>) -> Router<Arc<App>> {
     let answer = move |State(app): State<Arc<App>>, _: Access, request: Request| {
         let routes = routes.clone();
-        async move { answer(&app, routes, request).await.unwrap_or_else(|error| error.into_response()) }
+        async move { answer(&app, routes, request).await.unwrap_or_else(ApiError::into_response) }
     };
     Router::new().route(PATH, any(answer))
 }

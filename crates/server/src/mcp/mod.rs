@@ -205,9 +205,9 @@ impl ServerHandler for Tools {
             return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None));
         };
         // Who is calling goes with every question of the tool.
-        let caller = context.extensions.get::<Parts>().map(|parts| parts.extensions.clone());
-        let called =
-            self.call(&tool, request.arguments.unwrap_or_default(), caller.unwrap_or_default()).await;
-        Ok(called.unwrap_or_else(|error| refused(&error)).into())
+        let who = context.extensions.get::<Parts>().map(|parts| parts.extensions.clone());
+        let given = request.arguments.unwrap_or_default();
+        let result = self.call(&tool, given, who.unwrap_or_default()).await;
+        Ok(result.unwrap_or_else(|error| refused(&error)).into())
     }
 }

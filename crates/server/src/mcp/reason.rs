@@ -26,7 +26,6 @@ fn part(step: &Step) -> Option<String> {
             Some(format!("it stands for {} that are the same ({})", absorbed.len(), copies.join(", ")))
         }
         Step::Fuse { lists, .. } => Some(found(lists)),
-        Step::Neighbours { .. } => None,
         Step::Prior { factor, source, .. } => ((factor - 1.0).abs() > NOTABLE)
             .then(|| format!("× {factor:.2}, as other sources answer this query better than {source}")),
         Step::Learned { score, .. } => Some(format!("the learned model made it {score:.3}")),
@@ -38,7 +37,7 @@ fn part(step: &Step) -> Option<String> {
         Step::Diversify { similarity, nearest: Some(nearest), .. } if *similarity > NOTABLE => {
             Some(format!("lowered for being like `{nearest}`"))
         }
-        Step::Diversify { .. } => None,
+        Step::Diversify { .. } | Step::Neighbours { .. } => None,
         Step::Guarantee { source, from, to, .. } => {
             Some(format!("moved from rank {from} to {to} by a guarantee for {source}"))
         }
