@@ -139,6 +139,37 @@ fn an_agent_calls_every_tool_over_http() {
 }
 
 #[test]
+fn the_example_of_the_documentation_works() {
+    let folder = filled("agent-docs");
+    let server = Served::start(&folder);
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/mcp.md")).unwrap();
+    let block = page.split("```console\n$ ").nth(1).unwrap().split("```").next().unwrap();
+    let (script, shown) = block.split_once("}}'\n").unwrap();
+    let script = format!("{script}}}}}'").replace("http://127.0.0.1:7700", &server.url);
+    let Ok(output) = Command::new("sh").args(["-c", &script]).output() else { return };
+    if output.status.code() == Some(127) {
+        println!("SKIPPED: curl is not installed");
+        return;
+    }
+    let printed = stdout(&output);
+    assert!(printed.starts_with(shown.trim_end().trim_end_matches('…')), "{printed}\nand not\n{shown}");
+    assert!(printed.contains("chat (slack): 1 documents"), "{printed}");
+}
+
+#[test]
+fn whoever_does_not_speak_the_protocol_is_told_so() {
+    let folder = filled("agent-nonsense");
+    let silent = served::command(&folder, &["--store", "s", "mcp"]).output().unwrap();
+    assert_eq!((silent.status.code(), stdout(&silent).as_str()), (Some(0), ""), "{}", stderr(&silent));
+    let nowhere = served::command(&folder, &["--store", "nowhere", "mcp"]).output().unwrap();
+    assert_eq!(nowhere.status.code(), Some(2));
+    assert!(stderr(&nowhere).contains("error["), "{}", stderr(&nowhere));
+    let configured = ["mcp", "--server", "http://127.0.0.1:1", "--no-config"];
+    let refused = served::command(&folder, &configured).output().unwrap();
+    assert!(stderr(&refused).contains("a server has its own settings"), "{}", stderr(&refused));
+}
+
+#[test]
 fn logs_do_not_tell_what_tools_were_asked() {
     let folder = filled("agent-logs");
     let log = folder.0.join("log");

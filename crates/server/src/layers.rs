@@ -19,6 +19,7 @@ use tower_http::decompression::RequestDecompressionLayer;
 
 use crate::app::App;
 use crate::error::{ApiError, Told};
+use crate::mcp;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -60,7 +61,12 @@ fn cors(origins: &[String]) -> CorsLayer {
     CorsLayer::new()
         .allow_origin(allowed)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
-        .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, REQUEST_ID])
+        .allow_headers(
+            [header::AUTHORIZATION, header::CONTENT_TYPE, REQUEST_ID]
+                .into_iter()
+                .chain(mcp::http::HEADERS)
+                .collect::<Vec<_>>(),
+        )
         .expose_headers([REQUEST_ID, header::RETRY_AFTER])
 }
 

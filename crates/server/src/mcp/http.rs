@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest as _, Request, State};
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use http_body_util::Full;
@@ -28,6 +28,13 @@ use crate::error::{ApiError, Told};
 
 /// Where the tools are.
 pub const PATH: &str = "/mcp";
+
+/// The headers of the protocol that web pages may send, where their origin may call at all.
+pub const HEADERS: [HeaderName; 3] = [
+    HeaderName::from_static("mcp-protocol-version"),
+    HeaderName::from_static("mcp-method"),
+    HeaderName::from_static("mcp-name"),
+];
 
 /// The route; the tools ask `routes`.
 pub fn routes(routes: Router<Arc<App>>) -> Router<Arc<App>> {

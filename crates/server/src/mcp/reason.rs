@@ -89,16 +89,14 @@ fn fresh(freshness: &Freshness) -> Option<String> {
 pub fn steps(ledger: &Ledger) -> Vec<String> {
     let mut lines = Vec::new();
     for step in &ledger.steps {
-        let Ok(Value::Object(mut fields)) = serde_json::to_value(step) else { continue };
-        let name =
-            fields.remove("stage").and_then(|stage| stage.as_str().map(str::to_owned)).unwrap_or_default();
-        let outcome =
-            fields.remove("score").map(|score| format!(" = {}", number(&score))).unwrap_or_default();
+        let Ok(Value::Object(fields)) = serde_json::to_value(step) else { continue };
         if let Step::Fuse { lists, .. } = step {
-            fields.remove("lists");
             lines.extend(lists.iter().map(contribution));
         }
-        lines.push(format!("{name}: {}{outcome}", listed(&fields)));
+        let name = fields.get("stage").map(number).unwrap_or_default();
+        let outcome = fields.get("score").map(|score| format!(" = {}", number(score))).unwrap_or_default();
+        let apart = ["stage", "score", "lists"];
+        lines.push(format!("{name}: {}{outcome}", listed(&fields, &apart)));
     }
     lines
 }
@@ -111,16 +109,16 @@ fn contribution(list: &Contribution) -> String {
     format!("{}{variant}: {rank}{score}{value}, weight {} = {:.4}", list.list, list.weight, list.contribution)
 }
 
-fn listed(fields: &Map<String, Value>) -> String {
-    let told: Vec<String> = fields.iter().map(|(name, value)| format!("{name} {}", number(value))).collect();
-    told.join(", ")
+fn listed(fields: &Map<String, Value>, apart: &[&str]) -> String {
+    let named = fields.iter().filter(|(name, _)| !apart.contains(&name.as_str()));
+    named.map(|(name, value)| format!("{name} {}", number(value))).collect::<Vec<_>>().join(", ")
 }
 
 fn number(value: &Value) -> String {
     match (value.as_f64().filter(|_| value.is_f64()), value.as_str()) {
         (Some(number), _) => format!("{number:.4}"),
         (_, Some(text)) => text.to_owned(),
-        _ => value.as_object().map_or_else(|| value.to_string(), listed),
+        _ => value.as_object().map_or_else(|| value.to_string(), |fields| listed(fields, &[])),
     }
 }
 
