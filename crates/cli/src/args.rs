@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Recency(crate::recency::RecencyArgs),
     /// Answer over HTTP
     Serve(Box<crate::serve::ServeArgs>),
+    /// Make, list and revoke the keys of a server
+    Key(crate::key::KeyArgs),
     /// Check the configuration, or show what applies
     Config(crate::config::ConfigCommandArgs),
     /// Get the embedding model, or list those that are here

@@ -38,7 +38,7 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 23] = [
+    let commands: [&[&str]; 27] = [
         &[],
         &["demo"],
         &["init"],
@@ -52,6 +52,10 @@ fn command_line() {
         &["tune"],
         &["recency"],
         &["serve"],
+        &["key"],
+        &["key", "create"],
+        &["key", "list"],
+        &["key", "revoke"],
         &["config"],
         &["config", "check"],
         &["config", "show"],

@@ -12,6 +12,9 @@ use mainstem_core::contract::{Embedder, ModelCard};
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::access::check_bind;
+use crate::access::file::KeyFile;
+use crate::access::gate::Gate;
 use crate::config::ServerConfig;
 use crate::error::ApiError;
 use crate::metrics::Metrics;
@@ -26,7 +29,7 @@ pub struct Setup {
     pub pipeline: Map<String, Value>,
     /// The options of the server.
     pub config: ServerConfig,
-    /// Whether there are access keys.
+    /// Whether the access keys in the folder of the store count. If not, whoever reaches the server may do everything.
     pub keys: bool,
 }
 
@@ -50,6 +53,8 @@ pub struct App {
     pub metrics: Metrics,
     /// The `[pipeline]` of the configuration.
     pub pipeline: Map<String, Value>,
+    /// Who may come in.
+    pub gate: Gate,
     engines: RwLock<Engines>,
     searches: Arc<Semaphore>,
     writes: Arc<Semaphore>,
@@ -64,9 +69,12 @@ impl App {
     /// Loads the models and gets ready. A model that is not here is a remark in the log: search does without.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// When the store or its keys cannot be read, or others can reach the address and there are no keys.
     pub fn new(setup: Setup) -> Result<Arc<Self>, ApiError> {
-        let Setup { store, settings, pipeline, config, keys: _ } = setup;
+        let Setup { store, settings, pipeline, config, keys } = setup;
+        let open_here = config.open_on_loopback && config.address.ip().is_loopback();
+        let gate = Gate::new(keys.then(|| KeyFile::of(store.dir())), open_here)?;
+        check_bind(config.address, gate.has_keys())?;
         let engines = engines(&store, settings)?;
         Ok(Arc::new(Self {
             searches: Arc::new(Semaphore::new(config.searches)),
@@ -74,6 +82,7 @@ impl App {
             metrics: Metrics::default(),
             engines: RwLock::new(engines),
             stopping: AtomicBool::new(false),
+            gate,
             store,
             config,
             pipeline,
