@@ -33,6 +33,16 @@ pub struct Setup {
     pub keys: bool,
 }
 
+impl Setup {
+    /// Whether callers are asked for keys.
+    ///
+    /// # Errors
+    /// When the folder of the store cannot be read.
+    pub fn has_keys(&self) -> Result<bool, ApiError> {
+        Ok(self.keys && KeyFile::of(self.store.dir()).stamp()?.is_some())
+    }
+}
+
 /// The models in use. They change when the store is told of its model.
 struct Engines {
     /// The model of the store's vectors.
@@ -74,6 +84,7 @@ impl App {
         let Setup { store, settings, pipeline, config, keys } = setup;
         let open_here = config.open_on_loopback && config.address.ip().is_loopback();
         let gate = Gate::new(keys.then(|| KeyFile::of(store.dir())), open_here)?;
+        // Again, of the keys that are asked for from now on.
         check_bind(config.address, gate.has_keys())?;
         let engines = engines(&store, settings)?;
         Ok(Arc::new(Self {

@@ -18,6 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
+use crate::access::check_bind;
 use crate::app::{App, Setup};
 use crate::error::ApiError;
 use crate::{layers, logs, routes};
@@ -92,12 +93,13 @@ struct Bound {
 impl Bound {
     fn new(setup: Setup) -> Result<Self, ApiError> {
         let wanted = setup.config.address;
-        let app = App::new(setup)?;
-        let runtime = runtime(&app.config).map_err(|error| cannot("start threads", &error))?;
+        check_bind(wanted, setup.has_keys()?)?;
+        let runtime = runtime(&setup.config).map_err(|error| cannot("start threads", &error))?;
         let listener = runtime
             .block_on(TcpListener::bind(wanted))
             .map_err(|error| cannot(&format!("listen on `{wanted}`"), &error))?;
         let address = listener.local_addr().map_err(|error| cannot("listen", &error))?;
+        let app = App::new(setup)?;
         Ok(Self { address, listener, app, runtime })
     }
 
