@@ -56,7 +56,7 @@ pub(crate) enum Who {
     Reads,
     /// A key that reads and writes `open`.
     Writes,
-    /// The key of a reader, for `open`.
+    /// The key of a reader, for `open` and for `team`, where only what it may not read has vectors.
     Ann,
     /// A key that reads `notes`, where nothing has a vector.
     Notes,
@@ -134,7 +134,7 @@ fn make_keys(folder: &Path) -> Secrets {
         (Who::Admin, make("admin", grant(&[], true, None))),
         (Who::Reads, make("reads", grant(&["open"], false, None))),
         (Who::Writes, make("writes", grant(&["open"], true, None))),
-        (Who::Ann, make("ann", grant(&["open"], false, Some("ann")))),
+        (Who::Ann, make("ann", grant(&["open", "team"], false, Some("ann")))),
         (Who::Notes, make("notes", grant(&["notes"], false, None))),
     ];
     let past = Some(Moment::parse("2026-02-01").unwrap());
@@ -191,12 +191,14 @@ impl Server {
             return;
         }
         self.put("open?&kind=wiki", &pages("open"), key);
-        if holds != Holds::WithoutUnreadable {
-            self.put("open", &unreadable(), key);
-        }
         let readable =
             json!({"id": "for-ann", "text": "ann reads of the rollback budget", "readers": ["ann", "bob"]});
-        self.put("open", &[readable], key);
+        for source in ["open", "team"] {
+            if holds != Holds::WithoutUnreadable {
+                self.put(source, &unreadable(), key);
+            }
+            self.put(source, std::slice::from_ref(&readable), key);
+        }
         if holds == Holds::All {
             self.put("vault", &hidden(), key);
         }
