@@ -85,6 +85,11 @@ impl KeyFile {
         if written.version != VERSION {
             return Err(self.damaged(&format!("expected version {VERSION}, received {}", written.version)));
         }
+        written
+            .keys
+            .iter()
+            .try_for_each(|key| key.grant.check())
+            .map_err(|error| self.damaged(&error.message))?;
         Ok(Some(written.keys))
     }
 

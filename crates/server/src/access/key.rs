@@ -23,22 +23,26 @@ const BYTES: usize = 32;
 /// How long the names of keys and readers may be, in characters.
 const LONGEST_NAME: usize = 64;
 
-/// What a key allows.
+/// What a key allows. In the file nothing may be left out: what is missing must not mean that everything is allowed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grant {
-    /// The sources that it is for; all when left out.
+    /// The sources that it is for; all of them when there is no list.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub sources: Option<BTreeSet<String>>,
     /// Whether it may write, too.
     pub write: bool,
     /// Whose key it is: then it sees only the documents that this reader may read.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub reader: Option<String>,
     /// When it stops being one.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub expires_at: Option<Moment>,
 }
 
 /// One key, as it is kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Key {
     /// Its name, by which it is revoked.
     pub name: String,
@@ -47,7 +51,6 @@ pub struct Key {
     /// When it was made.
     pub created_at: Moment,
     /// What it allows.
-    #[serde(flatten)]
     pub grant: Grant,
 }
 
@@ -200,6 +203,11 @@ mod tests {
         let kept = serde_json::to_string(&key).unwrap();
         assert!(!kept.contains(&secret[3..]), "{kept}");
         assert_eq!(serde_json::from_str::<Key>(&kept).unwrap(), key);
+        // A field that is missing, or goes by another name, must not open more than was meant.
+        for field in ["name", "hash", "created_at", "sources", "write", "reader", "expires_at"] {
+            let renamed = kept.replace(&format!("\"{field}\":"), "\"other\":");
+            assert!(renamed != kept && serde_json::from_str::<Key>(&renamed).is_err(), "{renamed}");
+        }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Tries to come in without a key, or with two.
 
+use mainstem_server::config::Origins;
+
 use crate::table::{Try, check_all, plain, post, request, shared, with};
-use crate::world::{Who, World};
+use crate::world::{Server, Who, World, grant, make_key};
 
 use Who::{Nobody, Reads};
 
@@ -199,4 +201,37 @@ fn a_second_request_on_a_connection_needs_its_own_key() {
         Try { name: "two requests", who: Reads, expected: 200, request: (first + &second).into_bytes() };
     let answer = both.check(world);
     assert!(answer.contains("HTTP/1.1 401"), "{answer}");
+}
+
+/// Two lengths of one body: whatever stands behind it never counts as part of a request with a key.
+#[test]
+fn a_hidden_request_needs_its_own_key() {
+    let world = shared();
+    let key = world.secrets.of(Who::Admin).unwrap();
+    let hidden = String::from_utf8(request("GET /v1/documents/vault/plan-9x", "", b"")).unwrap();
+    let first = format!(
+        "POST /v1/fuse HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\ncontent-type: application/json\r\n\
+         content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n"
+    );
+    let answer = world.full.raw((first + &hidden).as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 ") && !answer.contains("plan-9x"), "{answer}");
+}
+
+/// A browser asks without a key whether it may ask with one.
+#[test]
+fn pages_of_configured_origins_may_send_keys() {
+    let keys = tempfile::tempdir().unwrap();
+    make_key(keys.path(), "a", grant(&[], false, None));
+    let origin = "https://app.example".to_owned();
+    let server = Server::new(Some(keys.path()), |config| config.cors_origins = Origins(vec![origin]));
+    let asked = "origin: https://app.example\r\naccess-control-request-method: GET\r\n\
+                 access-control-request-headers: authorization, x-api-key\r\n";
+    let before = server.raw(&request("OPTIONS /v1/sources", asked, b"")).to_lowercase();
+    assert!(before.starts_with("http/1.1 200") && before.contains("x-api-key"), "{before}");
+    let refused = server.raw(&request("GET /v1/sources", "origin: https://app.example\r\n", b""));
+    assert!(
+        refused.starts_with("HTTP/1.1 401")
+            && refused.contains("access-control-allow-origin: https://app.example"),
+        "{refused}"
+    );
 }
