@@ -38,7 +38,7 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 27] = [
+    let commands: [&[&str]; 28] = [
         &[],
         &["demo"],
         &["init"],
@@ -49,6 +49,7 @@ fn command_line() {
         &["eval"],
         &["eval", "compare"],
         &["eval", "sources"],
+        &["eval", "rerank"],
         &["tune"],
         &["recency"],
         &["serve"],
@@ -124,7 +125,7 @@ fn pipeline() {
          reads and under\n`[pipeline]` in a configuration file. What is left out is off, except that lists are always fused.\n",
     );
     section(&mut out, "pipeline", &schema, &schema);
-    let stages = ["fuse", "dedup", "rerank", "recency", "diversify", "guarantee", "route"];
+    let stages = ["fuse", "dedup", "learned", "rerank", "recency", "diversify", "guarantee", "route"];
     for stage in stages {
         let (definition, suffix) = definition_of(&schema, stage);
         section(&mut out, &format!("pipeline.{stage}{suffix}"), definition, &schema);

@@ -363,3 +363,89 @@ fn slips_in_settings_are_refused_with_a_hint() {
     let map = folder.run("eval --queries queries.jsonl --qrels qrels.tsv --source-map map.tsv");
     assert!(map.status.code() == Some(2) && stderr(&map).contains("--source-map"), "{}", stderr(&map));
 }
+
+#[test]
+fn a_search_waits_as_long_as_it_is_told() {
+    let folder = store("search_deadline");
+    let wait = |arguments: &str| {
+        let plan = folder.stdout(&format!("search fork --plan {arguments}"));
+        plan.lines().find_map(|line| line.strip_prefix("wait      ")).unwrap().to_owned()
+    };
+    assert_eq!(wait(""), "200 ms, at most 500 ms");
+    assert_eq!(wait("--soft 50ms --hard 1.5s"), "50 ms, at most 1500 ms");
+    assert_eq!(wait("--hard 80ms"), "80 ms, at most 80 ms", "the later limit is the last word");
+    assert_eq!(wait("--soft 2s"), "2000 ms, at most 2000 ms");
+    folder.file("mainstem.toml", "[deadline]\nsoft = \"300ms\"\nhard = \"3s\"\n");
+    assert_eq!(wait(""), "300 ms, at most 3000 ms");
+    assert_eq!(wait("--soft 1s"), "1000 ms, at most 3000 ms", "options win");
+    assert_eq!(wait("--no-config"), "200 ms, at most 500 ms");
+    let json: Value = serde_json::from_str(&folder.stdout("search fork --plan --json --hard 2s")).unwrap();
+    assert_eq!(json["deadline_ms"], serde_json::json!({ "soft": 300, "hard": 2000 }));
+    let found = folder.stdout(&format!("search fork --soft 60s --hard 60s {NOW}"));
+    assert!(found.contains("About forks"), "{found}");
+}
+
+#[test]
+fn slips_in_deadlines_are_refused_with_a_hint() {
+    let folder = store("search_wrong_deadline");
+    for (arguments, expected) in [
+        ("--soft soon", "`--soft` is `soon`, expected a time of at least 1ms"),
+        ("--hard 500", "`--hard` is `500`, expected a time of at least 1ms"),
+        ("--hard -1s", "`--hard` is `-1s`, expected a time of at least 1ms"),
+        ("--soft 0s", "`--soft` is `0s`, expected a time of at least 1ms"),
+        ("--soft 2s --hard 1s", "`--hard` is 1s, expected at least `--soft`, which is 2s"),
+    ] {
+        let output = folder.run(&format!("search fork {arguments}"));
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        let message = stderr(&output);
+        assert!(message.contains(&format!("]: {expected}\nhint: such as `")), "{arguments}: {message}");
+    }
+    for (text, expected) in [
+        (
+            "[deadline]\nsoft = 200\n",
+            "wrong.toml:2: expected a time such as \"200ms\" or \"1.5s\", received 200",
+        ),
+        (
+            "[deadline]\nsoft = \"x\"\n",
+            "wrong.toml:2: expected a time such as \"200ms\" or \"1.5s\", received \"x\"",
+        ),
+        ("[deadline]\nsoft = \"2s\"\nhard = \"1s\"\n", "expected at least `deadline.soft`, which is 2s"),
+        ("[deadline]\nsofter = \"2s\"\n", "unknown field `softer`, expected `soft` or `hard`"),
+    ] {
+        folder.file("wrong.toml", text);
+        let output = folder.run("search fork --config wrong.toml");
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        let message = stderr(&output);
+        assert!(message.contains(expected) && message.contains("\nhint: "), "{text}: {message}");
+    }
+}
+
+/// What a process leaves behind that was killed between writing a document and telling the index.
+#[test]
+fn a_search_lets_the_index_catch_up() {
+    let folder = Folder::new("search_behind");
+    let dir = folder.0.join(".mainstem");
+    let put = |id: &str, text: &str| {
+        let store = EmbeddedStore::init(&dir).unwrap();
+        store.write(&[document("wiki", id, "2026-01-31", text)]).unwrap();
+    };
+    put("old", "a rook");
+    let mut folders = std::fs::read_dir(&dir).unwrap().flatten().map(|entry| entry.path());
+    let index = folders.find(|path| path.to_string_lossy().contains("lexical-")).unwrap();
+    let files = |from: &std::path::Path, to: &std::path::Path| {
+        let _ = std::fs::remove_dir_all(to);
+        std::fs::create_dir(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap().flatten() {
+            std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    };
+    let aside = folder.0.join("aside");
+    files(&index, &aside);
+    put("new", "a bishop");
+    files(&aside, &index);
+    let doctor = folder.run("doctor");
+    assert_eq!(doctor.status.code(), Some(1));
+    assert!(stdout(&doctor).contains("the indexes are behind the documents"), "{}", stdout(&doctor));
+    assert!(folder.stdout("search bishop").contains("About new"));
+    assert!(folder.stdout("doctor").starts_with("all is well"));
+}

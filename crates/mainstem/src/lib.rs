@@ -7,6 +7,7 @@
 //! * [`words`]: what counts as a word, in English, in code, in Korean, Japanese and Chinese;
 //! * [`store`]: keep them; the embedded store is one folder, no server;
 //! * [`query`]: plan, retrieve all legs in parallel under a deadline, and let the ranking core do the rest;
+//! * [`rerank`]: read the best hits once more, on this machine or over HTTP;
 //! * [`related`]: what else is about the same as a document.
 #![forbid(unsafe_code)]
 
@@ -15,6 +16,7 @@ pub mod ingest;
 pub mod models;
 pub mod query;
 pub mod related;
+pub mod rerank;
 pub mod store;
 pub mod words;
 

@@ -36,6 +36,8 @@ pub struct Operation {
     body: Option<(Vec<&'static str>, Describe)>,
     answers: Vec<Answer>,
     path: Option<&'static str>,
+    /// Whether a body may be left out.
+    bare: bool,
 }
 
 /// One kind of answer.
@@ -95,6 +97,13 @@ impl Operation {
         self
     }
 
+    /// The body may be left out.
+    #[must_use]
+    pub fn or_nothing(mut self) -> Self {
+        self.bare = true;
+        self
+    }
+
     /// What it gives when all is well.
     #[must_use]
     pub fn gives<T: JsonSchema>(self, meaning: &'static str) -> Self {
@@ -136,7 +145,7 @@ impl Operation {
             let schema = schema(schemas);
             let content: Map<String, Value> =
                 types.into_iter().map(|kind| (kind.to_owned(), json!({ "schema": schema }))).collect();
-            written["requestBody"] = json!({ "required": true, "content": content });
+            written["requestBody"] = json!({ "required": !self.bare, "content": content });
         }
         written
     }

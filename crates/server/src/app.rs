@@ -88,8 +88,8 @@ impl App {
         check_bind(config.address, gate.has_keys())?;
         let engines = engines(&store, settings)?;
         Ok(Arc::new(Self {
-            searches: Arc::new(Semaphore::new(config.searches)),
-            writes: Arc::new(Semaphore::new(config.writes)),
+            searches: Arc::new(places(config.searches)),
+            writes: Arc::new(places(config.writes)),
             metrics: Metrics::default(),
             engines: RwLock::new(engines),
             stopping: AtomicBool::new(false),
@@ -150,9 +150,10 @@ impl App {
 
     /// How many searches and how many writing requests run.
     pub fn running(&self) -> (usize, usize) {
-        let searches = self.config.searches - self.searches.available_permits().min(self.config.searches);
-        let writes = self.config.writes - self.writes.available_permits().min(self.config.writes);
-        (searches, writes)
+        let taken = |limit: usize, free: &Semaphore| {
+            limit.min(Semaphore::MAX_PERMITS).saturating_sub(free.available_permits())
+        };
+        (taken(self.config.searches, &self.searches), taken(self.config.writes, &self.writes))
     }
 
     /// Runs work that takes a processor or a disk on a thread made for that, never on those that speak HTTP. The slot is free when the work
@@ -192,6 +193,11 @@ impl App {
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
     }
+}
+
+/// So many places, or as many as can be counted.
+pub(crate) fn places(limit: usize) -> Semaphore {
+    Semaphore::new(limit.min(Semaphore::MAX_PERMITS))
 }
 
 fn engines(store: &Arc<EmbeddedStore>, settings: Settings) -> Result<Engines, ApiError> {

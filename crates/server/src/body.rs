@@ -8,7 +8,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use http_body_util::BodyExt as _;
 use mainstem_core::Code;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize as _, Deserializer};
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -65,6 +66,17 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Params<T> {
             ApiError::from(parsed)
         };
         Query::try_from_uri(&parts.uri).map(|Query(value)| Self(value)).map_err(refused)
+    }
+}
+
+/// Reads a parameter that says something where it is given.
+///
+/// # Errors
+/// When it is empty.
+pub fn not_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    match String::deserialize(deserializer)? {
+        text if text.trim().is_empty() => Err(D::Error::custom("a parameter is empty, expected some text")),
+        text => Ok(Some(text)),
     }
 }
 

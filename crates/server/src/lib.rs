@@ -16,6 +16,7 @@ pub mod error;
 pub mod layers;
 pub mod logs;
 pub mod metrics;
+mod patience;
 pub mod routes;
 pub mod run;
 

@@ -16,11 +16,12 @@ use mainstem_core::Code;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::access::check_bind;
-use crate::app::{App, Setup};
+use crate::app::{App, Setup, places};
 use crate::error::ApiError;
+use crate::patience::Patient;
 use crate::{layers, logs, routes};
 
 /// Threads for work besides searches and writes: looking at documents and sources.
@@ -132,7 +133,7 @@ fn cannot(what: &str, error: &io::Error) -> ApiError {
 async fn accept(listener: TcpListener, app: &Arc<App>, router: Router, stop: impl Future<Output = ()>) {
     let mut stop = pin!(stop);
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(app.config.connections));
+    let places = Arc::new(places(app.config.connections));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -168,7 +169,7 @@ fn converse(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(app.config.header_timeout.0)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Patient::new(stream, app.config.write_timeout.0)), service);
     let watched = graceful.watch(connection);
     tokio::spawn(async move {
         // A connection that breaks off is the client's affair.

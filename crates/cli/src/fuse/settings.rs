@@ -10,6 +10,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::failure::Problem;
+use crate::search::written::{from_toml, no_pipeline};
 
 /// How lists are fused.
 #[derive(Args, Debug)]
@@ -128,29 +129,21 @@ impl FuseSettings {
 
 fn read_config(path: &str) -> Result<(PipelineSpec, Weights), Problem> {
     let config: Config = read_toml(path)?;
-    let pipeline = config.pipeline.ok_or_else(|| no_pipeline(path))?;
+    let pipeline = config.pipeline.ok_or_else(|| Problem::in_file(no_pipeline(), path))?;
     Ok((pipeline, config.weights))
 }
 
-/// What to say of a configuration without settings.
-pub(crate) fn no_pipeline(path: &str) -> Problem {
-    let missing = Error::Missing {
-        what: "the table `[pipeline]`".into(),
-        why: "`--config` takes the settings from it".into(),
-        hint: "begin the settings with a line `[pipeline]`".into(),
-    };
-    Problem::in_file(missing, path)
+/// Reads a TOML file. What is wrong in it is named with its line.
+fn read_toml<T: DeserializeOwned>(path: &str) -> Result<T, Problem> {
+    from_toml(&read_text(path)?).map_err(|error| Problem::in_file(error, path))
 }
 
-/// Reads a TOML file. What is wrong in it is named with its line.
-pub(crate) fn read_toml<T: DeserializeOwned>(path: &str) -> Result<T, Problem> {
+/// Reads a file of UTF-8.
+pub(crate) fn read_text(path: &str) -> Result<String, Problem> {
     let place = || mainstem_core::Place::default().in_file(path);
     let bytes = std::fs::read(path).map_err(|source| Problem::Read { place: place(), source })?;
-    let text = match str::from_utf8(&bytes) {
-        Ok(text) => text,
-        Err(error) => return Err(Problem::in_file(not_utf8(&bytes, error.valid_up_to()), path)),
-    };
-    toml::from_str(text).map_err(|error| Problem::in_file(settings_error(&error, text), path))
+    String::from_utf8(bytes)
+        .map_err(|error| Problem::in_file(not_utf8(error.as_bytes(), error.utf8_error().valid_up_to()), path))
 }
 
 /// Factors by the name of a list, source or channel.
@@ -183,11 +176,6 @@ fn not_utf8(bytes: &[u8], valid: usize) -> Error {
         hint: Some("save the file as UTF-8".into()),
         place: mainstem_core::Place::line(bytes[..valid].split(|byte| *byte == b'\n').count() as u64),
     }
-}
-
-fn settings_error(error: &toml::de::Error, text: &str) -> Error {
-    let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count() as u64);
-    mainstem_core::error::from_deserialiser(error.message(), line)
 }
 
 /// One of the names that a setting of the configuration takes.

@@ -199,6 +199,8 @@ impl Job<'_> {
         if summary.documents > 0 {
             self.input.name_source(self.args, &self.store, before.as_deref())?;
         }
+        // What is written is safe, but who is told that all went well expects to find it.
+        self.store.catch_up().map_err(failure)?;
         Ok(summary)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The table `[pipeline]` is laid over the default settings: what it does not name stays as it is. A `[pipeline.fuse]` that names its
 //! method takes the place of the default one as a whole. `[weights]` multiplies what channels and sources weigh, and `candidates` says
-//! how many of each list are taken: what `mainstem tune` writes can be read here. `[pipeline.learned]` names a model that it trained.
+//! how many of each list are taken: what `mainstem tune` writes can be read here. `[deadline]` says how long to wait: `soft` and `hard`.
+//! `[pipeline.learned]` names a model that it trained. `[rerank]` says who reads the best hits once more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +11,17 @@ use std::sync::Arc;
 
 use clap::Args;
 use indexmap::{IndexMap, IndexSet};
-use mainstem::query::{Engine, PAGE, Request, Settings};
+use mainstem::query::{Engine, PAGE, Request};
+use mainstem::rerank::RerankConfig;
+use mainstem_core::Error;
 use mainstem_core::contract::Channel;
 use mainstem_core::diagnostic::Place;
 use mainstem_core::learned::Model;
-use mainstem_core::{Error, PipelineSpec};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
+use super::written::{Patience, Written};
 use crate::failure::{Failure, Problem};
-use crate::fuse::settings::{no_pipeline, read_toml};
+use crate::fuse::settings::read_text;
 
 /// The name of the file that is read without being asked for.
 const FILE: &str = "mainstem.toml";
@@ -46,29 +47,10 @@ pub(crate) struct Config {
     pub(crate) pipeline: Map<String, Value>,
     weights: IndexMap<String, f64>,
     candidates: Option<usize>,
-}
-
-/// The file, checked. Whatever else is in it is a slip.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Checked {
-    pipeline: Option<PipelineSpec>,
-    #[serde(default, rename = "weights")]
-    _weights: IndexMap<String, f64>,
-    #[serde(rename = "candidates")]
-    _candidates: Option<usize>,
-    /// For `mainstem serve`, which checks it.
-    server: Option<IgnoredAny>,
-}
-
-/// The same file as it is written.
-#[derive(Deserialize)]
-struct Written {
-    #[serde(default)]
-    pipeline: Map<String, Value>,
-    #[serde(default)]
-    weights: IndexMap<String, f64>,
-    candidates: Option<usize>,
+    /// Who reranks.
+    pub(crate) rerank: Option<RerankConfig>,
+    /// How long it waits.
+    pub(crate) deadline: Patience,
 }
 
 impl ConfigArgs {
@@ -93,30 +75,79 @@ impl ConfigArgs {
 impl Config {
     /// Reads a file.
     pub(crate) fn open(path: &str) -> Result<Self, Problem> {
-        let Written { pipeline, weights, candidates } = read_toml(path)?;
-        if let Some((name, weight)) =
-            weights.iter().find(|(_, weight)| !(**weight >= 0.0 && weight.is_finite()))
-        {
-            let error = Error::range(format!("`weights.{name}`"), "a finite number ≥ 0", weight);
-            return Err(Problem::in_file(error, path));
+        let written = Written::read(&read_text(path)?).map_err(|error| Problem::in_file(error, path))?;
+        let Written { pipeline, weights, candidates, deadline, rerank, .. } = written;
+        let pipeline = pipeline.unwrap_or_default();
+        if rerank.is_some() && pipeline.contains_key("rerank") {
+            let message = format!("`{path}` has both `[rerank]` and `[pipeline.rerank]`, expected one");
+            return Err(Problem::conflict(
+                message,
+                "keep `[rerank]`: it takes the same settings, and a `model`",
+            ));
         }
-        let fuse = pipeline.get("fuse");
-        if fuse.is_some_and(|fuse| fuse.is_object() && fuse.get("method").is_none()) {
-            check_with_default_method(&pipeline, path)?;
-        } else {
-            let checked: Checked = read_toml(path)?;
-            if checked.pipeline.is_none() && checked.server.is_none() {
-                return Err(no_pipeline(path));
-            }
-        }
-        Ok(Self { path: Some(path.to_owned()), pipeline, weights, candidates })
+        Self { path: Some(path.to_owned()), pipeline, weights, candidates, rerank: None, deadline }
+            .with_reranker(rerank)
     }
 
-    /// The engine under these settings.
+    /// The same settings with this reranker in place of the file's; `off` is none.
+    pub(crate) fn reranked(mut self, name: Option<&str>) -> Result<Self, Problem> {
+        match name {
+            None => Ok(self),
+            Some("off") => {
+                self.rerank = None;
+                // `null` turns off what the settings below may have.
+                self.pipeline.insert("rerank".to_owned(), Value::Null);
+                Ok(self)
+            }
+            Some(name) => {
+                let before = self.rerank.take();
+                if before.is_some() {
+                    self.pipeline.remove("rerank");
+                }
+                let same = before.filter(|rerank| rerank.model == name);
+                self.with_reranker(Some(same.unwrap_or_else(|| RerankConfig::new(name))))
+            }
+        }
+    }
+
+    /// The same settings, where a reranker may take as long as it needs.
+    pub(crate) fn unhurried(mut self) -> Self {
+        if let Some(rerank) = &mut self.rerank {
+            rerank.timeout = Some(3600.0);
+        }
+        self
+    }
+
+    fn with_reranker(mut self, rerank: Option<RerankConfig>) -> Result<Self, Problem> {
+        if let Some(rerank) = &rerank {
+            let path = self.path.clone();
+            let refused = |error: Error| match &path {
+                Some(path) => Problem::in_file(error, path),
+                None => error.into(),
+            };
+            let mut spec = serde_json::to_value(rerank.spec().map_err(refused)?)?;
+            // A `[pipeline.rerank]` says how, whoever it is.
+            if let (Value::Object(spec), Some(Value::Object(how))) = (&mut spec, self.pipeline.get("rerank"))
+            {
+                spec.extend(how.clone());
+            }
+            self.pipeline.insert("rerank".to_owned(), spec);
+        }
+        self.rerank = rerank;
+        Ok(self)
+    }
+
+    /// The engine under these settings, with their reranker.
     ///
     /// # Errors
-    /// When a weight names neither a channel nor a source.
+    /// When a weight names neither a channel nor a source, or the reranker is not here.
     pub(crate) fn on(&self, engine: Engine) -> Result<Engine, Failure> {
+        let reranking = self.rerank.as_ref().map(RerankConfig::open).transpose();
+        let reranking = reranking.map_err(|error| Box::new(error) as Failure)?;
+        self.weighed(engine).map(|engine| engine.with_reranker(reranking))
+    }
+
+    fn weighed(&self, engine: Engine) -> Result<Engine, Failure> {
         let model = self.model()?;
         if self.weights.is_empty() && self.candidates.is_none() && model.is_none() {
             return Ok(engine);
@@ -183,18 +214,4 @@ impl Config {
     pub(crate) fn note(&self) -> Option<String> {
         self.path.as_ref().map(|path| format!("settings of `{path}`"))
     }
-}
-
-/// Options of the fusion without its method are those of the method that searches use.
-fn check_with_default_method(pipeline: &Map<String, Value>, path: &str) -> Result<(), Problem> {
-    let mut pipeline = pipeline.clone();
-    let method = Settings::default().pipeline.fuse.method.as_str();
-    if let Some(Value::Object(fuse)) = pipeline.get_mut("fuse") {
-        fuse.insert("method".to_owned(), method.into());
-    }
-    let checked: Result<PipelineSpec, _> = serde_json::from_value(Value::Object(pipeline));
-    let refused = |error: serde_json::Error| {
-        Problem::in_file(mainstem_core::error::from_deserialiser(&error.to_string(), None), path)
-    };
-    checked.map(drop).map_err(refused)
 }

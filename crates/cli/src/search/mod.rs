@@ -5,6 +5,7 @@ pub(crate) mod config;
 pub(crate) mod open;
 pub(crate) mod render;
 pub(crate) mod settings;
+pub(crate) mod written;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,7 +17,7 @@ use crate::failure::{Failure, Problem};
 use crate::fuse::explain;
 use crate::output;
 use config::{Config, ConfigArgs};
-use settings::{RankArgs, WhatArgs};
+use settings::{RankArgs, WaitArgs, WhatArgs};
 
 const HELP: &str = "\
 Examples:
@@ -25,14 +26,19 @@ Examples:
   mainstem search \"rollback\" --variant \"undo a deployment\" --explain
   mainstem search \"rollback\" --where status=open --json
   mainstem search \"rollback\" --plan
+  mainstem search \"rollback\" --soft 100ms --hard 1s
   mainstem search \"rollback\" --config mainstem.toml
+  mainstem search \"rollback\" --rerank maxsim --explain
 
 Every source is searched by meaning and by words at once. A channel that does not answer in time is
 left out, and the answer says so. Slack, Gmail, Linear and Notion weigh freshness.
 
 The `[pipeline]` of a `mainstem.toml` in the store's folder, else in the current folder, is laid over
-the default settings; what it does not name stays as it is. The answer says which file was read.
-Options given here win over the file.
+the default settings; what it does not name stays as it is. Its `[deadline]` has `soft` and `hard`, such
+as \"200ms\". The answer says which file was read. Options given here win over the file.
+
+A reranker (`--rerank`, or `[rerank]` in the file) reads the best hits with the query beside them. One
+that fails or is late changes nothing, and the answer says so.
 
 Exit codes: 0 found, 1 nothing found, 2 error";
 
@@ -48,6 +54,9 @@ pub(crate) struct SearchArgs {
 
     #[command(flatten)]
     rank: RankArgs,
+
+    #[command(flatten)]
+    wait: WaitArgs,
 
     #[command(flatten)]
     config: ConfigArgs,
@@ -71,7 +80,7 @@ pub(crate) struct SearchArgs {
 
 /// Runs the command on the store in this folder.
 pub(crate) fn run(args: &SearchArgs, store: &Path) -> Result<ExitCode, Failure> {
-    let config = args.config.read(store)?;
+    let config = args.config.read(store)?.reranked(args.rank.rerank.as_deref())?;
     let request = args.request(&config)?;
     let engine = config.on(open::engine(store, open::needs_model(&request))?)?;
     if args.plan {
@@ -92,6 +101,7 @@ impl SearchArgs {
             ..Request::new(&self.query)
         };
         self.rank.apply(&mut request, config)?;
+        self.wait.apply(&mut request, config)?;
         self.what.apply(&mut request)?;
         Ok(request)
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mainstem::query::{Engine, Request, Settings};
-use mainstem::store::EmbeddedStore;
+use mainstem::store::{EmbeddedStore, Options};
 use mainstem::{Error, models};
 use mainstem_core::contract::{Channel, Embedder};
 
@@ -14,9 +14,27 @@ use crate::output;
 /// Opens the store for reading, with its model if `embed` says that queries have to be embedded.
 pub(crate) fn engine(store: &Path, embed: bool) -> Result<Engine, Failure> {
     let failure = |error: Error| Box::new(error) as Failure;
-    let store = EmbeddedStore::open_read_only(store).map_err(failure)?;
+    let store = level(store).map_err(failure)?;
     let model = if embed { model(&store).map_err(failure)? } else { None };
     Ok(Engine::new(Arc::new(store), model, Settings::default()))
+}
+
+/// Opens a store for reading. When the process that wrote to it was stopped, or had no room for its indexes, they catch up first.
+fn level(dir: &Path) -> Result<EmbeddedStore, Error> {
+    let store = EmbeddedStore::open_read_only(dir)?;
+    if !store.is_behind()? {
+        return Ok(store);
+    }
+    let caught_up = EmbeddedStore::open(dir, Options::default()).and_then(|writing| writing.catch_up());
+    match caught_up {
+        Ok(()) => EmbeddedStore::open_read_only(dir),
+        Err(error) => {
+            output::note(&format!(
+                "what was written last is not found, because the indexes cannot follow: {error}"
+            ));
+            Ok(store)
+        }
+    }
 }
 
 /// Whether a request needs a model: it has no vector, and may be searched by meaning.

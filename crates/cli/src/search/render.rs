@@ -6,6 +6,7 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 use mainstem::query::{Alternative, Request, Response, SearchHit};
 use mainstem_core::LegState;
+use mainstem_core::status::StageState;
 use mainstem_core::time::Moment;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -168,6 +169,10 @@ pub(super) fn remarks(request: &Request, response: &Response) {
     response.status.notes.iter().for_each(|note| output::note(note));
     if !missing.is_empty() {
         output::note(&format!("this answer is partial: {} gave nothing", missing.join(", ")));
+    }
+    let failed = response.status.stages.iter().filter(|stage| stage.state == StageState::Failed);
+    for (stage, reason) in failed.filter_map(|stage| Some((stage.stage, stage.reason.as_ref()?))) {
+        output::note(&format!("`{stage}` did not run, the answer is as before it: {reason}"));
     }
     if response.hits.is_empty() {
         anstream::eprintln!("{}", nothing(request, response));

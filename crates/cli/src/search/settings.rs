@@ -7,12 +7,14 @@ use clap::builder::PossibleValuesParser;
 use mainstem::ingest::npy::Rows;
 use mainstem::query::Request;
 use mainstem_core::contract::Channel;
+use mainstem_core::deadline::Deadline;
 use mainstem_core::fuse::Method;
 use mainstem_core::time::Moment;
 use serde_json::{Map, Value, json};
 
 use super::age;
 use super::config::Config;
+use super::written::{Patience, Wait};
 use crate::failure::{Failure, Problem};
 
 /// What is searched.
@@ -90,6 +92,11 @@ pub(super) struct RankArgs {
     #[arg(long, value_parser = PossibleValuesParser::new(Method::ALL.iter().map(|method| method.as_str())))]
     method: Option<String>,
 
+    /// Have the best hits read once more: `maxsim`, a reranker that was added, a folder with a cross-encoder, or `off`
+    /// [default: as configured, else off]
+    #[arg(long, value_name = "NAME")]
+    pub(super) rerank: Option<String>,
+
     /// Clock for freshness, such as 2026-01-31T00:00:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     now: Option<String>,
@@ -106,6 +113,41 @@ impl RankArgs {
         request.now = Some(self.now.as_deref().map_or_else(|| Ok(Moment::now()), Moment::parse)?);
         Ok(())
     }
+}
+
+/// How long it may take.
+#[derive(Args, Debug)]
+pub(super) struct WaitArgs {
+    /// After this long, go on with what has arrived, if anything has [default: as configured, else 200ms]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    soft: Option<String>,
+
+    /// After this long, go on whatever has arrived [default: as configured, else 500ms]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    hard: Option<String>,
+}
+
+impl WaitArgs {
+    /// Lays the options over the settings of the file.
+    pub(super) fn apply(&self, request: &mut Request, config: &Config) -> Result<(), Problem> {
+        let said = Patience {
+            soft: wait("--soft", self.soft.as_deref())?,
+            hard: wait("--hard", self.hard.as_deref())?,
+        };
+        said.check(["`--soft`", "`--hard`"])
+            .map_err(|error| Problem::conflict(error.to_string(), "such as `--soft 200ms --hard 1s`"))?;
+        request.deadline = Some(said.over(config.deadline.over(Deadline::default())));
+        Ok(())
+    }
+}
+
+fn wait(option: &str, text: Option<&str>) -> Result<Option<Wait>, Problem> {
+    let Some(text) = text else { return Ok(None) };
+    let refused = || {
+        let message = format!("`{option}` is `{text}`, expected a time of at least 1ms");
+        Problem::argument(message, "such as `200ms` or `1.5s`")
+    };
+    Wait::parse(text).map(Some).ok_or_else(refused)
 }
 
 /// What `--across` and `--method` change in the pipeline.

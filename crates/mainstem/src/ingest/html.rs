@@ -200,7 +200,8 @@ impl Reader {
     fn page(mut self) -> Page {
         self.fence(false);
         let title = self.title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let heading = || self.out.lines().find_map(|line| line.strip_prefix("# ").map(str::to_owned));
+        let headings = self.out.lines().filter_map(|line| line.strip_prefix("# "));
+        let heading = || headings.map(str::trim).find(|heading| !heading.is_empty()).map(str::to_owned);
         let title = Some(title).filter(|title| !title.is_empty()).or_else(heading);
         Page { title, created_at: self.created_at, text: self.out.trim().to_owned() }
     }
@@ -223,6 +224,12 @@ mod tests {
         );
         assert_eq!(page.title.as_deref(), Some("A & B"));
         assert_eq!(page.text, "# One\n\nSome bold text.\nNext\n\n- x\n- y\n\n```\na\n  b\n```\n\n| 1 | 2 |");
+    }
+
+    #[test]
+    fn a_heading_without_words_is_no_title() {
+        assert_eq!(read("<p>a<h1>").title, None);
+        assert_eq!(read("<h1> </h1><p>a</p><h1>B</h1>").title.as_deref(), Some("B"));
     }
 
     proptest::proptest! {

@@ -79,6 +79,8 @@ options! {
         "How long a client may take to send the head of a request";
     body_timeout: Seconds = Seconds::new(30),
         "How long a client may take to send a body; in bulk ingest, how long between two parts of it";
+    write_timeout: Seconds = Seconds::new(30),
+        "How long a client may let an answer wait without reading any of it";
     request_timeout: Seconds = Seconds::new(30),
         "How long an answer may take";
     shutdown_grace: Seconds = Seconds::new(30),

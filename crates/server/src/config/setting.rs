@@ -129,6 +129,9 @@ pub struct Seconds(pub Duration);
 /// In milliseconds.
 const SPANS: [(&str, u64); 4] = [("ms", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1000)];
 
+/// A day. Clocks cannot count on without end, and nobody waits so long.
+const LONGEST_SPAN: u64 = 24 * 3_600_000;
+
 impl Seconds {
     /// So many seconds.
     pub const fn new(seconds: u64) -> Self {
@@ -137,7 +140,7 @@ impl Seconds {
 }
 
 impl Setting for Seconds {
-    const TAKES: &'static str = "a time such as `10s`";
+    const TAKES: &'static str = "a time such as `10s`, at most `24h`";
 
     fn read(raw: &Raw) -> Result<Self, String> {
         let milliseconds = match raw {
@@ -145,7 +148,7 @@ impl Setting for Seconds {
             Raw::Text(text) => with_unit(text, &SPANS, 1000),
             _ => None,
         };
-        let span = milliseconds.filter(|span| *span >= 1).map(Duration::from_millis);
+        let span = milliseconds.filter(|span| (1..=LONGEST_SPAN).contains(span)).map(Duration::from_millis);
         span.map(Self).ok_or_else(|| refuse::<Self>(raw))
     }
 
@@ -281,6 +284,7 @@ mod tests {
                 && text::<Seconds>("0s").is_err()
                 && text::<Bytes>("99999999999GiB").is_err()
         );
+        assert!(text::<Seconds>("25h").is_err() && text::<Seconds>("24h").is_ok());
         assert!(text::<Origins>("app.example.com").unwrap_err().contains("`app.example.com`"));
         assert!(text::<LogFormat>("xml").is_err() && text::<SocketAddr>("7700").is_err());
     }

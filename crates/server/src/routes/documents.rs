@@ -20,7 +20,7 @@ use super::shapes;
 use crate::access::{Access, Scope};
 use crate::api::{Api, Operation};
 use crate::app::App;
-use crate::body::Params;
+use crate::body::{Params, not_empty};
 use crate::error::ApiError;
 
 /// How many related documents are given, unless told otherwise.
@@ -33,9 +33,12 @@ const SUFFIX: &str = "/related";
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Which {
+    #[serde(deserialize_with = "not_empty")]
     source: Option<String>,
     k: Option<usize>,
+    #[serde(deserialize_with = "not_empty")]
     sources: Option<String>,
+    #[serde(deserialize_with = "not_empty")]
     reader: Option<String>,
 }
 
@@ -89,7 +92,7 @@ pub struct Deleted {
 
 /// Puts the routes on the API.
 pub fn routes(api: Api) -> Api {
-    let text = || json!({ "type": "string", "minLength": 1 });
+    let text = || json!({ "type": "string", "pattern": r"\S" });
     let named = |operation: Operation| {
         let meaning = "`source/id`, or `id` where `source` is given";
         operation
@@ -174,8 +177,8 @@ fn split(name: &str, source: Option<&str>) -> Result<(String, String), ApiError>
         None => name.split_once('/'),
     };
     parts.map(|(source, id)| (source.to_owned(), id.to_owned())).ok_or_else(|| {
-        let message = format!("expected `source/id`, received `{name}`");
-        ApiError::value(message, "put the source in front, or give it as `?source=`")
+        let message = format!("there is no document `{name}`, expected `source/id`");
+        ApiError::not_found(message, "put the source in front, or give it as `?source=`")
     })
 }
 

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use mainstem_core::PipelineSpec;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -26,6 +26,32 @@ pub fn json_bytes(bytes: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(bytes));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
+}
+
+/// A time: text, or seconds or milliseconds since 1970.
+pub fn time(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "description": "A time such as `2026-01-31T09:00:00Z`, a date, or seconds or milliseconds since 1970",
+        "anyOf": [
+            { "type": "string", "format": "date-time" },
+            { "type": "string", "format": "date" },
+            { "type": "number", "minimum": 0, "maximum": 253_402_300_799_i64 },
+            { "type": "null" },
+        ],
+    })
+}
+
+/// A time, or how long before now it was.
+pub fn time_or_span(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "description": "A time such as `2026-01-31`, or how long ago: `12h`, `30d`, `2w`",
+        "anyOf": [
+            { "type": "string", "format": "date-time" },
+            { "type": "string", "format": "date" },
+            { "type": "string", "pattern": "^[1-9][0-9]{0,3}[mhdw]$" },
+            { "type": "null" },
+        ],
+    })
 }
 
 /// What is known about the sources.
@@ -72,10 +98,10 @@ pub struct SearchAnswerShape {
     /// What each leg and each stage did.
     pub status: StatusShape,
     /// What became of the chunk that was asked about, where it was.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
     pub why_not: Option<Map<String, Value>>,
     /// What else could have come first, where `explain` was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
     pub alternatives: Option<Vec<Map<String, Value>>>,
 }
 
@@ -128,23 +154,27 @@ pub struct StatusShape {
     /// How lists were fused, in words.
     pub formula: String,
     /// The clock that recency used.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
     pub now: Option<String>,
     /// What each leg did.
     pub legs: Vec<Map<String, Value>>,
     /// What each stage did, in order.
     pub stages: Vec<Map<String, Value>>,
     /// What the routing rules made of the query.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
     pub route: Option<Map<String, Value>>,
     /// Things to know that are no errors.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub notes: Vec<String>,
 }
 
 /// Ranked lists, settings and a clock.
 #[derive(JsonSchema)]
 #[schemars(rename = "Fuse", deny_unknown_fields)]
+#[schemars(extend("oneOf" = [
+    { "required": ["lists"], "properties": { "lists": { "type": "array" } } },
+    { "required": ["variants"], "properties": { "variants": { "type": "array" } } },
+]))]
 pub struct FuseShape {
     /// The version of the format: 1.
     #[schemars(default, range(min = 1, max = 1))]
@@ -153,8 +183,8 @@ pub struct FuseShape {
     #[schemars(default)]
     pub query: Option<String>,
     /// The clock for recency; that of the server when left out.
-    #[schemars(default)]
-    pub now: Option<String>,
+    #[schemars(default, schema_with = "time")]
+    pub now: Value,
     /// Drop what this person may not read.
     #[schemars(default)]
     pub reader: Option<String>,
@@ -166,7 +196,7 @@ pub struct FuseShape {
     pub lists: Option<Vec<ListShape>>,
     /// In place of `lists`: the lists of several rewrites of a query.
     #[schemars(default)]
-    pub variants: Option<Vec<Map<String, Value>>>,
+    pub variants: Option<Vec<VariantShape>>,
     /// Remarks that come back in the status.
     #[schemars(default)]
     pub notes: Vec<String>,
@@ -175,12 +205,45 @@ pub struct FuseShape {
     pub reranker: Option<Map<String, Value>>,
 }
 
+/// One rewrite of a query.
+#[derive(JsonSchema)]
+#[schemars(rename = "Variant", deny_unknown_fields)]
+pub struct VariantShape {
+    /// The rewrite.
+    #[schemars(default)]
+    pub query: Option<String>,
+    /// Its lists.
+    pub lists: Vec<ListShape>,
+}
+
 /// One ranked list.
 #[derive(JsonSchema)]
-#[schemars(rename = "List")]
+#[schemars(rename = "List", deny_unknown_fields)]
 pub struct ListShape {
-    /// Its name, such as `wiki/dense`.
-    pub name: String,
+    /// Its name, such as `wiki/dense`; two lists have two names.
+    #[schemars(default)]
+    pub name: Option<String>,
+    /// The kind of its source.
+    #[schemars(default)]
+    pub kind: Option<String>,
+    /// `similarity`, where larger scores are better, or `distance`.
+    #[schemars(default, extend("enum" = ["similarity", "distance"]))]
+    pub direction: String,
+    /// What happened to it: `ok`, `empty`, `slow`, `timed_out`, `failed` or `skipped`.
+    #[schemars(default, extend("enum" = ["ok", "empty", "slow", "timed_out", "failed", "skipped"]))]
+    pub state: String,
+    /// The least and the greatest score that are possible, and that of an unrelated item.
+    #[schemars(default)]
+    pub bounds: BoundsShape,
+    /// How many repeated ids were passed over.
+    #[schemars(default)]
+    pub repeated: u64,
+    /// How many items were dropped for their scores.
+    #[schemars(default)]
+    pub dropped: u64,
+    /// Scores of items that it does not hold.
+    #[schemars(default)]
+    pub completed: Vec<CompletedShape>,
     /// Its source.
     #[schemars(default)]
     pub source: Option<String>,
@@ -188,7 +251,31 @@ pub struct ListShape {
     #[schemars(default, range(min = 0))]
     pub weight: Option<f64>,
     /// The items, best first.
+    #[schemars(default)]
     pub items: Vec<ItemShape>,
+}
+
+/// The score of an item that a list does not hold.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Completed", deny_unknown_fields)]
+pub struct CompletedShape {
+    /// The item.
+    pub id: String,
+    /// Its score.
+    pub score: f64,
+}
+
+/// The range of scores.
+#[derive(Default, Serialize, JsonSchema)]
+#[schemars(rename = "Bounds", deny_unknown_fields)]
+pub struct BoundsShape {
+    /// The least.
+    pub min: Option<f64>,
+    /// The greatest.
+    pub max: Option<f64>,
+    /// That of an unrelated item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub typical: Option<f64>,
 }
 
 /// One item of a list. Other fields come back untouched.
@@ -196,6 +283,7 @@ pub struct ListShape {
 #[schemars(rename = "Item")]
 pub struct ItemShape {
     /// Its id.
+    #[schemars(extend("type" = ["string", "number"]))]
     pub id: String,
     /// Its score; it is ranked by place when left out.
     #[schemars(default)]

@@ -69,6 +69,30 @@ fn slow_clients_are_given_up() {
 }
 
 #[test]
+fn a_client_that_does_not_read_loses_its_connection() {
+    let server = Server::with(|config| {
+        config.write_timeout = Seconds(std::time::Duration::from_millis(100));
+        config.connections = 1;
+    });
+    let mut deaf = server.connect();
+    deaf.set_write_timeout(Some(std::time::Duration::from_millis(500))).unwrap();
+    // More answers than the buffers of both sides hold; the server stops taking requests when they are full.
+    while deaf.write_all(b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n").is_ok() {}
+    let let_in = || {
+        let mut stream = server.connect();
+        let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).is_ok() && answer.starts_with("HTTP/1.1 200")
+    };
+    let tries = std::iter::repeat_with(|| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let_in()
+    });
+    assert!(tries.take(1000).any(|in_time| in_time), "the place was never free again");
+    drop(deaf);
+}
+
+#[test]
 fn other_origins_are_let_in_by_configuration_only() {
     let ask = |server: &Server, method: &str| {
         let request = format!(

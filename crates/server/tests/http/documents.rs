@@ -37,7 +37,7 @@ fn a_document_is_found_by_its_name_whatever_is_in_it() {
         assert!(!answer.text.contains("vector"));
     }
     assert_eq!(server.get("/v1/documents/wiki/nothing").error(), (404, "E0401".to_owned()));
-    assert_eq!(server.get("/v1/documents/release").error(), (400, "E0201".to_owned()));
+    assert_eq!(server.get("/v1/documents/release").error(), (404, "E0401".to_owned()));
     assert_eq!(server.get("/v1/documents/wiki/release?sauce=x").error(), (400, "E0101".to_owned()));
     assert_eq!(server.get("/v1/documents/wiki/pay?reader=bob").status, 404);
     assert_eq!(server.get("/v1/documents/wiki/pay?reader=ann").status, 200);

@@ -133,6 +133,15 @@ impl EmbeddedStore {
         Self { dir: dir.to_owned(), shared, gate: Mutex::new(gate), writer }
     }
 
+    /// Whether what was written last is in no index yet, and no process is writing: the one that did was stopped, or had no room. Opening
+    /// the store for writing lets the indexes catch up. A store that is open for writing itself is never behind: its views wait for them.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn is_behind(&self) -> Result<bool, Error> {
+        Ok(self.writer.is_none() && !self.snapshot()?.is_level() && !writer::is_locked(&self.dir))
+    }
+
     /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir
@@ -199,6 +208,14 @@ impl EmbeddedStore {
         let outcome = writer.reindex(progress);
         let level = self.level(&mut writer);
         outcome.and(level)
+    }
+
+    /// Lets the indexes catch up with what was written, if they have not yet.
+    ///
+    /// # Errors
+    /// When they cannot, such as on a full disk; what was written is safe all the same.
+    pub fn catch_up(&self) -> Result<(), Error> {
+        self.snapshot().map(drop)
     }
 
     /// Looks for anything that is not as it should be, and changes nothing.

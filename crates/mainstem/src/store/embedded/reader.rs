@@ -37,7 +37,7 @@ fn attempt(dir: &Path, pool: &Arc<Pool>) -> Result<Indexes, Error> {
     let words = folder::<Lexical>(dir, meta.lexical);
     let vectors = folder::<Matrix>(dir, meta.matrix);
     if let Some(missing) = [&words, &vectors].into_iter().find(|folder| !folder.exists()) {
-        let hint = "open the store for writing once, with `mainstem doctor` or by ingesting something";
+        let hint = "make it anew with `mainstem reindex`";
         return Err(Error::damaged("an index is missing", missing, hint));
     }
     let (lexical, matrix) = (Arc::new(Lexical::open_read_only(&words)?), Arc::new(Matrix::open(&vectors)?));

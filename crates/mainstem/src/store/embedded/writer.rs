@@ -242,6 +242,12 @@ fn take_lock(dir: &Path) -> Result<File, Error> {
     }
 }
 
+/// Whether a process has the right to write, as far as can be seen.
+pub(super) fn is_locked(dir: &Path) -> bool {
+    let held = |lock: File| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock));
+    File::open(dir.join("lock")).is_ok_and(held)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

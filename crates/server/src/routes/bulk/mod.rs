@@ -23,13 +23,14 @@ use serde_json::json;
 use crate::access::Access;
 use crate::api::{Api, Operation};
 use crate::app::{App, Slot};
-use crate::body::{Params, broken, is_of, slow, too_large};
+use crate::body::{Params, broken, is_of, not_empty, slow, too_large};
 use crate::error::{ApiError, ErrorDetails};
 use batch::{Batch, Target};
 use lines::Lines;
 use stream::Results;
 
 const NDJSON: &str = "application/x-ndjson";
+/// What is described, and last what many clients call any JSON.
 const TYPES: [&str; 4] = [NDJSON, "application/jsonl", "application/json-lines", "application/json"];
 
 /// How long a batch that is not full waits for more.
@@ -39,7 +40,9 @@ const LINGER: Duration = Duration::from_millis(20);
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct How {
+    #[serde(deserialize_with = "not_empty")]
     kind: Option<String>,
+    #[serde(deserialize_with = "not_empty")]
     vectors_model: Option<String>,
 }
 
@@ -89,12 +92,13 @@ pub struct BulkSummary {
 
 /// Puts the routes on the API.
 pub fn routes(api: Api) -> Api {
-    let text = || json!({ "type": "string", "minLength": 1 });
+    let text = || json!({ "type": "string", "pattern": r"\S" });
     let put = Operation::new("documents", "ingest", "Put documents into a source, one JSON object a line")
         .in_path("source", "The source; it is made when it is not there")
         .in_query("kind", "The kind of the source, such as `slack`", text())
         .in_query("vectors_model", "The model of the vectors that documents bring", text())
-        .takes_as::<String>(&TYPES)
+        .takes_as::<String>(&TYPES[..3])
+        .or_nothing()
         .gives_as::<BulkResult>(200, NDJSON, "A line for each line, and one that sums up");
     api.route(&Method::PUT, "/v1/sources/{source}/documents", ingest, put)
 }

@@ -13,6 +13,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use super::super::shapes::{time, time_or_span};
 use crate::access::Scope;
 use crate::app::App;
 use crate::config::ServerConfig;
@@ -21,14 +22,21 @@ use crate::error::ApiError;
 /// A search. What is left out is as configured.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("anyOf" = [
+    { "required": ["query"] },
+    { "required": ["vector"], "properties": { "vector": { "type": "array" } } },
+]))]
 pub struct Ask {
-    /// What to look for. It may be empty where a `vector` is given.
+    /// What to look for. It may be left out where a `vector` is given.
+    #[serde(deserialize_with = "words", skip_serializing_if = "String::is_empty")]
+    #[schemars(regex(pattern = r"\S"))]
     pub query: String,
     /// Other ways to say the query, which are searched as well.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<String>,
     /// The vector of the query, instead of asking the model.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
     pub vector: Option<Vec<f32>>,
     /// Search these sources only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,9 +49,11 @@ pub struct Ask {
     pub channels: Option<Vec<ChannelName>>,
     /// Find only what was written since this time, or since so long ago: `2026-01-31`, `30d`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "time_or_span")]
     pub since: Option<String>,
     /// Find only what was written before this time.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "time_or_span")]
     pub until: Option<String>,
     /// Find only documents whose metadata have these values.
     #[serde(rename = "where", skip_serializing_if = "IndexMap::is_empty")]
@@ -57,10 +67,11 @@ pub struct Ask {
     pub k: Option<usize>,
     /// Which page of `k` hits, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1000))]
     pub page: Option<usize>,
     /// How many hits to pass over, instead of a page.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 9000))]
     pub offset: Option<usize>,
     /// What this search does otherwise than configured: a merge patch to the pipeline, where `null` turns a stage off.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +88,7 @@ pub struct Ask {
     pub deadline: Option<Patience>,
     /// The clock for freshness; that of the server when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(schema_with = "time")]
     pub now: Option<Moment>,
 }
 
@@ -103,6 +114,15 @@ pub struct Patience {
     pub hard_ms: u64,
 }
 
+/// A query that is given says something.
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let query = String::deserialize(deserializer)?;
+    if query.trim().is_empty() {
+        return Err(D::Error::custom("`query` is empty, expected some words"));
+    }
+    Ok(query)
+}
+
 /// Reads an object; the reader alone would also take a list, for one without names.
 fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Patience>, D::Error> {
     let fields = Option::<Map<String, Value>>::deserialize(deserializer)?;
@@ -125,6 +145,12 @@ impl Ask {
     pub fn request(&self, app: &App, scope: &Scope) -> Result<Request, ApiError> {
         let limits = &app.config;
         self.check_texts(limits)?;
+        if self.vector.as_ref().is_some_and(Vec::is_empty) {
+            return Err(ApiError::value(
+                "`vector` is empty, expected numbers",
+                "leave it out to ask the model",
+            ));
+        }
         let now = self.now.clone().unwrap_or_else(Moment::now);
         let (limit, offset) = self.page(app)?;
         let mut filter = self.filter(&now)?;

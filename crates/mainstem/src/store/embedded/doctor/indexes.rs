@@ -19,7 +19,7 @@ pub(super) fn examine(snapshot: &Snapshot) -> Result<Vec<Finding>, Error> {
         let what = "the indexes are behind the documents".to_owned();
         return Ok(vec![Finding {
             what,
-            fix: "open the store for writing once: it then catches up".to_owned(),
+            fix: "search or ingest something: they then catch up, if there is room".to_owned(),
         }]);
     }
     let mut findings = files(snapshot)?;
