@@ -90,7 +90,7 @@ fn searches_find_nothing_of_another_source() {
                 200,
                 json!({"query": "page 3 about the salaries of juniors and how to roll it out again"}),
             ),
-            search("a vector of it", Reads, 200, json!({"query": "", "vector": vector})),
+            search("a vector of it", Reads, 200, json!({"query": "nowhere", "vector": vector})),
             search("a vector and words", Reads, 200, json!({"vector": vector, "explain": true})),
             search("by meaning", Reads, 200, json!({"vector": vector, "channels": ["dense"]})),
             search(
