@@ -86,7 +86,7 @@ impl App {
         let gate = Gate::new(keys.then(|| KeyFile::of(store.dir())), open_here)?;
         // Again, of the keys that are asked for from now on.
         check_bind(config.address, gate.has_keys())?;
-        let engines = engines(&store, settings)?;
+        let engines = engines(&store, settings, config.embed)?;
         Ok(Arc::new(Self {
             searches: Arc::new(places(config.searches)),
             writes: Arc::new(places(config.writes)),
@@ -120,7 +120,7 @@ impl App {
             return Ok(());
         }
         let settings = self.engine().settings().clone();
-        let engines = engines(&self.store, settings)?;
+        let engines = engines(&self.store, settings, self.config.embed)?;
         *self.engines.write().unwrap_or_else(PoisonError::into_inner) = engines;
         Ok(())
     }
@@ -200,8 +200,12 @@ pub(crate) fn places(limit: usize) -> Semaphore {
     Semaphore::new(limit.min(Semaphore::MAX_PERMITS))
 }
 
-fn engines(store: &Arc<EmbeddedStore>, settings: Settings) -> Result<Engines, ApiError> {
+fn engines(store: &Arc<EmbeddedStore>, settings: Settings, embed: bool) -> Result<Engines, ApiError> {
     let card = store.model()?;
+    if !embed {
+        let engine = Arc::new(Engine::new(Arc::clone(store) as _, None, settings));
+        return Ok(Engines { card, engine, documents: None });
+    }
     let documents = match vectors::model_of(store) {
         Ok((model, note)) => {
             if let Some(note) = note {

@@ -165,7 +165,9 @@ impl Server {
         if let Some(keys) = keys {
             std::fs::copy(keys.join("keys.json"), folder.path().join("store/keys.json")).unwrap();
         }
-        let mut config = ServerConfig { address: "127.0.0.1:0".parse().unwrap(), ..ServerConfig::default() };
+        // The answers are the same whether a model is here or not.
+        let address = "127.0.0.1:0".parse().unwrap();
+        let mut config = ServerConfig { address, embed: false, ..ServerConfig::default() };
         change(&mut config);
         let mut settings = Settings::default();
         settings.sources.insert("vault".to_owned(), 5.0);
