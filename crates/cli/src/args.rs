@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Serve(Box<crate::serve::ServeArgs>),
     /// Offer the engine to an agent as tools (Model Context Protocol)
     Mcp(crate::mcp::McpArgs),
+    /// Make, list and revoke the keys of a server
+    Key(crate::key::KeyArgs),
     /// Check the configuration, or show what applies
     Config(crate::config::ConfigCommandArgs),
     /// Get the embedding model, or list those that are here

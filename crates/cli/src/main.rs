@@ -10,6 +10,7 @@ mod eval;
 mod failure;
 mod fuse;
 mod ingest;
+mod key;
 mod mcp;
 mod model;
 mod output;
@@ -55,6 +56,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Tune(args) => tune::run(args, store),
         Command::Recency(args) => recency::run(args),
         Command::Serve(args) => serve::run(args, store),
+        Command::Key(args) => key::run(args, store),
         Command::Config(args) => config::run(args, store),
         Command::Model(args) => model::run(args),
         Command::Reindex(args) => store::reindex(args, store),

@@ -38,7 +38,7 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 26] = [
+    let commands: [&[&str]; 30] = [
         &[],
         &["demo"],
         &["init"],
@@ -55,6 +55,10 @@ fn command_line() {
         &["recency"],
         &["serve"],
         &["mcp"],
+        &["key"],
+        &["key", "create"],
+        &["key", "list"],
+        &["key", "revoke"],
         &["config"],
         &["config", "check"],
         &["config", "show"],
