@@ -56,9 +56,10 @@ fn here(args: &McpArgs, store: &Path) -> Result<Here, Failure> {
     let config = args.config.read(store)?;
     let store = Arc::new(open::level(store).map_err(|error| Box::new(error) as Failure)?);
     let engine = Engine::new(Arc::clone(&store) as _, None, Settings::default());
-    let settings = config.on(engine)?.settings().clone();
+    let engine = config.on(engine)?;
+    let (settings, reranking) = (engine.settings().clone(), engine.reranker().cloned());
     let (pipeline, keys) = (config.pipeline, args.key.is_some());
-    let setup = Setup { store, settings, pipeline, config: ServerConfig::default(), keys };
+    let setup = Setup { store, settings, pipeline, reranking, config: ServerConfig::default(), keys };
     let app = App::new(setup).map_err(boxed)?;
     Here::outside(&app, args.key.as_deref()).map_err(boxed)
 }

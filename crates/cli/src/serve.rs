@@ -86,9 +86,10 @@ pub(crate) fn run(args: &ServeArgs, store: &Path) -> Result<ExitCode, Failure> {
     let searches = args.config.read(store)?;
     let store = Arc::new(EmbeddedStore::init(store)?);
     let engine = Engine::new(Arc::clone(&store) as _, None, Settings::default());
-    let settings = searches.on(engine)?.settings().clone();
+    let engine = searches.on(engine)?;
+    let (settings, reranking) = (engine.settings().clone(), engine.reranker().cloned());
     let (config, pipeline) = (effective.resolved.config, searches.pipeline);
-    let setup = Setup { store, settings, pipeline, config, keys: true };
+    let setup = Setup { store, settings, pipeline, reranking, config, keys: true };
     let mut told = Ok(());
     server::run(setup, |address| told = output::write(None, &format!("listening on http://{address}\n")))
         .map_err(|error| Box::new(error) as Failure)?;

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use mainstem::ingest::vectors;
 use mainstem::models::{self, known};
 use mainstem::query::{Engine, Settings};
+use mainstem::rerank::Reranking;
 use mainstem::store::EmbeddedStore;
 use mainstem_core::Code;
 use mainstem_core::contract::{Embedder, ModelCard};
@@ -27,6 +28,8 @@ pub struct Setup {
     pub settings: Settings,
     /// What searches do otherwise than these settings: the `[pipeline]` of the configuration.
     pub pipeline: Map<String, Value>,
+    /// Who reads the best hits once more, where the pipeline says so, and the texts of `/v1/rerank`.
+    pub reranking: Option<Reranking>,
     /// The options of the server.
     pub config: ServerConfig,
     /// Whether the access keys in the folder of the store count. If not, whoever reaches the server may do everything.
@@ -81,12 +84,12 @@ impl App {
     /// # Errors
     /// When the store or its keys cannot be read, or others can reach the address and there are no keys.
     pub fn new(setup: Setup) -> Result<Arc<Self>, ApiError> {
-        let Setup { store, settings, pipeline, config, keys } = setup;
+        let Setup { store, settings, pipeline, reranking, config, keys } = setup;
         let open_here = config.open_on_loopback && config.address.ip().is_loopback();
         let gate = Gate::new(keys.then(|| KeyFile::of(store.dir())), open_here)?;
         // Again, of the keys that are asked for from now on.
         check_bind(config.address, gate.has_keys())?;
-        let engines = engines(&store, settings, config.embed)?;
+        let engines = engines(&store, settings, reranking, config.embed)?;
         Ok(Arc::new(Self {
             searches: Arc::new(places(config.searches)),
             writes: Arc::new(places(config.writes)),
@@ -119,8 +122,9 @@ impl App {
         if self.engines.read().unwrap_or_else(PoisonError::into_inner).card == card {
             return Ok(());
         }
-        let settings = self.engine().settings().clone();
-        let engines = engines(&self.store, settings, self.config.embed)?;
+        let before = self.engine();
+        let (settings, reranking) = (before.settings().clone(), before.reranker().cloned());
+        let engines = engines(&self.store, settings, reranking, self.config.embed)?;
         *self.engines.write().unwrap_or_else(PoisonError::into_inner) = engines;
         Ok(())
     }
@@ -200,11 +204,19 @@ pub(crate) fn places(limit: usize) -> Semaphore {
     Semaphore::new(limit.min(Semaphore::MAX_PERMITS))
 }
 
-fn engines(store: &Arc<EmbeddedStore>, settings: Settings, embed: bool) -> Result<Engines, ApiError> {
+fn engines(
+    store: &Arc<EmbeddedStore>,
+    settings: Settings,
+    reranking: Option<Reranking>,
+    embed: bool,
+) -> Result<Engines, ApiError> {
     let card = store.model()?;
+    let engine = |queries| {
+        let engine = Engine::new(Arc::clone(store) as _, queries, settings);
+        Arc::new(engine.with_reranker(reranking))
+    };
     if !embed {
-        let engine = Arc::new(Engine::new(Arc::clone(store) as _, None, settings));
-        return Ok(Engines { card, engine, documents: None });
+        return Ok(Engines { card, engine: engine(None), documents: None });
     }
     let documents = match vectors::model_of(store) {
         Ok((model, note)) => {
@@ -219,8 +231,7 @@ fn engines(store: &Arc<EmbeddedStore>, settings: Settings, embed: bool) -> Resul
         }
     };
     let queries = card.as_ref().and_then(|card| queries_model(card, documents.as_ref()));
-    let engine = Arc::new(Engine::new(Arc::clone(store) as _, queries, settings));
-    Ok(Engines { card, engine, documents })
+    Ok(Engines { card, engine: engine(queries), documents })
 }
 
 /// The model for queries: the same one for a model that runs here, so that it is in memory once.

@@ -5,6 +5,7 @@ pub mod documents;
 pub mod fuse;
 pub mod health;
 pub mod pages;
+pub mod rerank;
 pub mod search;
 pub mod shapes;
 pub mod sources;
@@ -19,9 +20,17 @@ use crate::app::App;
 
 /// All routes with their descriptions.
 fn api() -> Api {
-    [search::routes, fuse::routes, sources::routes, bulk::routes, documents::routes, health::routes]
-        .into_iter()
-        .fold(Api::default(), |api, routes| routes(api))
+    [
+        search::routes,
+        fuse::routes,
+        rerank::routes,
+        sources::routes,
+        bulk::routes,
+        documents::routes,
+        health::routes,
+    ]
+    .into_iter()
+    .fold(Api::default(), |api, routes| routes(api))
 }
 
 /// The description of everything, as `/openapi.json` gives it.

@@ -170,6 +170,7 @@ fn an_address_that_others_reach_is_refused() {
         store,
         settings: mainstem::query::Settings::default(),
         pipeline: serde_json::Map::new(),
+        reranking: None,
         config,
         keys: false,
     };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainstem::query::Settings;
+use mainstem::rerank::Reranking;
 use mainstem::store::EmbeddedStore;
 use mainstem_server::run::{Running, start};
 use mainstem_server::{ServerConfig, Setup};
@@ -70,7 +71,22 @@ impl Server {
         let address = "127.0.0.1:0".parse().unwrap();
         let mut config = ServerConfig { address, embed: false, ..ServerConfig::default() };
         change(&mut config);
-        let setup = Setup { store, settings: Settings::default(), pipeline, config, keys: false };
+        let setup =
+            Setup { store, settings: Settings::default(), pipeline, reranking: None, config, keys: false };
+        Self::start(setup, folder)
+    }
+
+    /// A server with a reranker.
+    pub(crate) fn with_reranker(pipeline: Map<String, Value>, reranking: Reranking) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(EmbeddedStore::init(&folder.path().join("store")).unwrap());
+        let config =
+            ServerConfig { address: "127.0.0.1:0".parse().unwrap(), embed: false, ..ServerConfig::default() };
+        let (settings, reranking) = (Settings::default(), Some(reranking));
+        Self::start(Setup { store, settings, pipeline, reranking, config, keys: false }, folder)
+    }
+
+    fn start(setup: Setup, folder: tempfile::TempDir) -> Self {
         let running = start(setup).unwrap();
         let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         Self { running, folder, agent }

@@ -21,6 +21,7 @@ fn every_route_is_described_and_answers() {
             "/v1/documents/{document}",
             "/v1/documents/{document}/related",
             "/v1/fuse",
+            "/v1/rerank",
             "/v1/search",
             "/v1/sources",
             "/v1/sources/{source}/documents",
