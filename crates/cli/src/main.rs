@@ -13,6 +13,7 @@ mod ingest;
 mod model;
 mod output;
 mod recency;
+mod reports;
 mod search;
 mod serve;
 mod store;

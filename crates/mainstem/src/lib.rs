@@ -7,7 +7,8 @@
 //! * [`words`]: what counts as a word, in English, in code, in Korean, Japanese and Chinese;
 //! * [`store`]: keep them; the embedded store is one folder, no server;
 //! * [`query`]: plan, retrieve all legs in parallel under a deadline, and let the ranking core do the rest;
-//! * [`related`]: what else is about the same as a document.
+//! * [`related`]: what else is about the same as a document;
+//! * [`reports`]: what was last measured on a store.
 #![forbid(unsafe_code)]
 
 mod error;
@@ -15,6 +16,7 @@ pub mod ingest;
 pub mod models;
 pub mod query;
 pub mod related;
+pub mod reports;
 pub mod store;
 pub mod words;
 

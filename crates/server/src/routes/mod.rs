@@ -5,6 +5,8 @@ pub mod documents;
 pub mod fuse;
 pub mod health;
 pub mod pages;
+pub mod record;
+pub mod reports;
 pub mod search;
 pub mod shapes;
 pub mod sources;
@@ -19,9 +21,18 @@ use crate::app::App;
 
 /// All routes with their descriptions.
 fn api() -> Api {
-    [search::routes, fuse::routes, sources::routes, bulk::routes, documents::routes, health::routes]
-        .into_iter()
-        .fold(Api::default(), |api, routes| routes(api))
+    [
+        search::routes,
+        record::routes,
+        fuse::routes,
+        sources::routes,
+        bulk::routes,
+        documents::routes,
+        reports::routes,
+        health::routes,
+    ]
+    .into_iter()
+    .fold(Api::default(), |api, routes| routes(api))
 }
 
 /// The description of everything, as `/openapi.json` gives it.
@@ -32,5 +43,5 @@ pub fn openapi() -> Value {
 /// All routes.
 pub fn router() -> Router<Arc<App>> {
     let (router, description) = api().finish();
-    router.merge(pages::routes(&description))
+    router.merge(pages::routes(&description)).merge(crate::web::routes())
 }
