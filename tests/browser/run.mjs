@@ -3,11 +3,12 @@
 //   node tests/browser/run.mjs MAINSTEM CHROMIUM OUT
 //
 // MAINSTEM is the program, CHROMIUM the browser, OUT the folder that has `node_modules` and gets the pictures. With WEB_FILES=FOLDER the files
-// of the page come from that folder instead of the program: to try a change without building.
+// of the page come from that folder instead of the program: to try a change without building. ONLY=WORDS runs the cases with these words, and
+// UPDATE_PICTURES=1 renews the picture of the README.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
@@ -35,6 +36,7 @@ async function serve() {
     });
     child.on("exit", (code) => failed(new Error(`the server stopped with ${code}`)));
   });
+  process.on("exit", () => child.kill("SIGTERM"));
   return { url, origin: new URL(url).origin, stop: () => new Promise((done) => { child.removeAllListeners("exit"); child.on("exit", (code) => done(code)); child.kill("SIGTERM"); }) };
 }
 
@@ -43,6 +45,7 @@ async function open(browser, server, options, seen) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 860 }, colorScheme: "light", ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
   const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
   await page.addInitScript(() => {
     window.violations = [];
     document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective}: ${event.blockedURI}`));
@@ -99,6 +102,7 @@ for (const [name, options, body] of cases) {
 }
 await browser.close();
 assert.equal(await server.stop(), 0, "the server stops well");
+if (process.env.UPDATE_PICTURES && !failed) copyFileSync(join(out, "readme.png"), new URL("../../docs/images/page.png", import.meta.url));
 writeFileSync(join(out, "report.json"), JSON.stringify(report, null, 2));
 console.log(`time from the last key to the first result: ${JSON.stringify(report.timings)}`);
 process.exit(failed ? 1 : 0);

@@ -6,7 +6,7 @@ import { $, h, harmless, plain, show } from "./dom.js";
 import * as evaluation from "./evaluation.js";
 import { card, shadow } from "./hits.js";
 import { listen, select } from "./keys.js";
-import { legend } from "./ledger.js";
+import { legend, whole } from "./ledger.js";
 import * as place from "./place.js";
 import * as sourcesView from "./sources.js";
 import { line, problem } from "./status.js";
@@ -16,7 +16,7 @@ import { WhatIf } from "./whatif.js";
 
 const FIRST = 10; // hits shown at once
 const FETCHED = 30; // hits asked for at once: their sources make the counts
-const PAUSE = 60; // milliseconds without a key before a search
+const PAUSE = 30; // milliseconds without a key before a search
 const LATE = 250; // milliseconds before places are held for hits
 
 const PERIODS = [["", "any time"], ["1d", "in the last day"], ["7d", "in the last week"], ["30d", "in the last month"], ["90d", "in the last 3 months"], ["365d", "in the last year"], ["range", "between\u2026"]];
@@ -51,11 +51,13 @@ async function search() {
   if (!state.query.trim()) return idle();
   running = new AbortController();
   const { signal } = running;
+  busy(true);
   const late = setTimeout(() => { if (!answer) show($("hits"), shadow(), shadow(), shadow()); }, LATE);
   const started = performance.now();
   try {
     const found = await post("/v1/search", place.request(state, { k: FETCHED }), signal);
     answer = { ...found, ms: performance.now() - started };
+    busy(false);
     shown = FIRST;
     if (!state.sources.length) counts = { key: everywhere(), by: bySource(found.hits), total: found.total };
     draw();
@@ -63,6 +65,7 @@ async function search() {
     if (state.sources.length && counts?.key !== everywhere()) countEverywhere(signal);
   } catch (error) {
     if (error.name === "AbortError") return;
+    busy(false);
     answer = null;
     show($("hits"));
     show($("more"));
@@ -72,6 +75,9 @@ async function search() {
     clearTimeout(late);
   }
 }
+
+/** Says that the hits are not yet those of the query. */
+const busy = (yes) => $("hits").setAttribute("aria-busy", String(yes));
 
 /** The counts of the pills, when only some sources were searched. */
 async function countEverywhere(signal) {
@@ -111,11 +117,11 @@ function draw() {
 }
 
 function drawHits(hits, status) {
-  const best = Math.max(...hits.map((hit) => hit.score), 1e-12);
+  const scale = whole(hits);
   const clock = moment(status?.now) ?? now();
   const held = document.activeElement?.closest?.("#hits .hit")?.dataset.id;
   const visible = hits.slice(0, shown);
-  show($("hits"), visible.map((hit, at) => card(hit, { above: hits[at - 1], best, now: clock })));
+  show($("hits"), visible.map((hit, at) => card(hit, { above: hits[at - 1], scale, now: clock })));
   const left = (whatIf.isOpen ? hits.length : answer.total) - visible.length;
   show($("more"), left > 0 && !(whatIf.isOpen && visible.length >= hits.length) ? h("button", { type: "button", class: "quiet wide", onclick: more }, `Show ${Math.min(FIRST, left)} more of ${many(left, "hit")}`) : null);
   if (held) select([...document.querySelectorAll("#hits .hit")].find((one) => one.dataset.id === held));
@@ -137,6 +143,9 @@ function drawPills() {
 }
 
 function nothingFound() {
+  if (answer.status.partial) {
+    return h("div", { class: "blank" }, h("p", {}, "Nothing came in time."), h("p", {}, h("button", { type: "button", class: "primary", onclick: search }, "Search again")));
+  }
   const tips = [];
   if (state.sources.length) tips.push(h("li", {}, h("button", { type: "button", class: "text", onclick: () => go({ sources: [] }) }, "search all sources"), `, not only ${harmless(state.sources.join(", "))}`));
   if (state.since || state.until) tips.push(h("li", {}, h("button", { type: "button", class: "text", onclick: () => go({ since: "", until: "" }) }, "search any time")));
@@ -147,6 +156,7 @@ function nothingFound() {
 
 /** No query: what there is, and what one might ask. */
 function idle() {
+  busy(false);
   answer = null;
   counts = null;
   if (whatIf.isOpen) whatIf.close();
@@ -259,6 +269,7 @@ function wire() {
   show($("period"), PERIODS.map(([value, name]) => h("option", { value }, name)));
   $("query").addEventListener("input", () => {
     state = { ...state, query: $("query").value };
+    busy(true);
     clearTimeout(timer);
     timer = setTimeout(() => { place.write(state, "replace"); apply(); }, PAUSE);
   });

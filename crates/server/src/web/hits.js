@@ -75,8 +75,8 @@ function move(hit) {
   return h("span", { class: `move ${word}`, title: `was number ${hit.was}` }, `${way}\u202f${Math.abs(by)}`, h("span", { class: "hidden" }, ` ${word}`));
 }
 
-/** A card. `above` is the hit before it, `best` the greatest score. */
-export function card(hit, { above, best, now }) {
+/** A card. `above` is the hit before it, `scale` what a whole bar stands for. */
+export function card(hit, { above, scale, now }) {
   const title = text(hit.title) ?? text(hit.label)?.replace(/^\[(.*)\]$/s, "$1") ?? hit.document;
   const why = h("div", { class: "fold why", hidden: true });
   const whole = h("div", { class: "fold whole", hidden: true });
@@ -89,7 +89,7 @@ export function card(hit, { above, best, now }) {
       h("p", { class: "snippet", dir: "auto" }, marked(hit.snippet ?? "", hit.highlights)),
       alternates(hit),
       h("div", { class: "reason" },
-        bar(hit, best),
+        bar(hit, scale),
         h("p", { class: "sentence" }, sentence(hit, above)),
         h("span", { class: "acts" },
           toggle("Why", "why", why, (panel) => show(panel, steps(hit))),

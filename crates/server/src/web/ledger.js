@@ -59,16 +59,21 @@ export function parts(ledger) {
   return found.filter((part) => Math.abs(part.amount) > 1e-9);
 }
 
-/** A bar as long as the score, against the best score; what was lost is hatched at its end. */
-export function bar(hit, best) {
+const gained = (all) => all.reduce((sum, part) => sum + Math.max(0, part.amount), 0);
+
+/** What a whole bar stands for, so that the bars of all these hits can be compared. */
+export function whole(hits) {
+  return Math.max(1e-12, ...hits.map((hit) => gained(parts(hit.ledger))));
+}
+
+/** A bar as long as the score, of a whole one; what was lost is hatched at its end. */
+export function bar(hit, scale) {
   const all = parts(hit.ledger);
   const gains = all.filter((part) => part.amount > 0);
   const losses = all.filter((part) => part.amount < 0);
-  const gained = gains.reduce((sum, part) => sum + part.amount, 0);
   const lost = losses.reduce((sum, part) => sum - part.amount, 0);
-  const scale = Math.max(best, gained, 1e-12);
   const wide = (amount) => ({ "--w": `${Math.max(0, Math.min(100, (amount / scale) * 100)).toFixed(3)}%` });
-  let room = Math.max(0, gained - lost);
+  let room = Math.max(0, gained(all) - lost);
   const solid = gains.map((part) => {
     const shown = Math.min(part.amount, room);
     room -= shown;
@@ -163,10 +168,10 @@ const STEPS = {
   fuse: (step) => [`Lists fused by ${step.method}, ${rule(step)}`, lists(step)],
   neighbours: (step) => [`Takes ${percent(step.weight)} of the score of hits like it, on average ${number(step.mean)}`, near(step)],
   prior: (step) => [`The best of ${harmless(step.source)} has ${number(step.best)}, the best of all ${number(step.of)}: \u00d7${number(step.factor)}`],
-  learned: (step) => [reranked(step, "The learned model")],
-  rerank: (step) => [reranked(step, "The reranker")],
-  recency: (step) => [freshness(step)],
-  diversify: (step) => [`Relevance counts ${percent(step.lambda)}, likeness to an earlier hit is ${number(step.similarity)}`, near(step)],
+  learned: (step) => [against(step.fused), reranked(step, "The learned model")],
+  rerank: (step) => [against(step.fused), reranked(step, "The reranker")],
+  recency: (step) => [against(step.relevance), freshness(step)],
+  diversify: (step) => [against(step.relevance), `Relevance counts ${percent(step.lambda)}, likeness to an earlier hit is ${number(step.similarity)}`, near(step)],
   guarantee: (step) => [`Moved from place ${step.from} to ${step.to}: ${harmless(step.source)} has its ${step.rule === "min" ? "least" : "most"} share; it costs ${number(step.cost)}`],
 };
 
@@ -188,6 +193,9 @@ function rule(step) {
   };
   return rules[step.rule] ?? step.rule;
 }
+
+// Where a step looks at the score as a part of the best one, it says so: the numbers before and after are of two scales.
+const against = (how) => (how?.best === undefined ? "" : `Measured against the best, ${number(how.best)}. `);
 
 const near = (step) => (step.nearest ? ["; the nearest is ", plain(step.nearest)] : []);
 

@@ -52,8 +52,8 @@ function table(sources, ingests, now) {
       h("td", { class: "number" }, percent(source.vectors / Math.max(1, source.chunks))),
       h("td", {}, time(source.newest, now)),
       h("td", {}, time(source.written_at, Date.now())),
-      h("td", {}, lastRun(ingests.get(source.name))));
-  const heads = ["source", "kind", "documents", "chunks", "by meaning", "newest", "last ingest", "last run"];
+      ingests.size ? h("td", {}, lastRun(ingests.get(source.name))) : null);
+  const heads = ["source", "kind", "documents", "chunks", "by meaning", "newest", "last ingest", ...(ingests.size ? ["what it did"] : [])];
   return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Table of sources" },
     h("table", { class: "wide" },
       h("thead", {}, h("tr", {}, heads.map((name, at) => h("th", { scope: "col", class: at > 1 && at < 5 ? "number" : null }, name)))),

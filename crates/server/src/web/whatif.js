@@ -2,7 +2,7 @@
 
 import { post } from "./api.js";
 import { h, harmless, show } from "./dom.js";
-import { number, span } from "./words.js";
+import { many, number } from "./words.js";
 
 const METHODS = [
   ["", "as configured"], ["rrf", "RRF, by rank"], ["isr", "ISR, by rank"], ["borda", "Borda count"], ["condorcet", "Condorcet"],
@@ -108,7 +108,7 @@ export class WhatIf {
     const ten = hits.slice(0, 10);
     const moved = ten.filter((hit) => hit.was !== hit.rank).length;
     const risen = ten.filter((hit) => hit.was === null || hit.was > 10).length;
-    if (!moved) return "The first ten stay as they are.";
+    if (!moved) return `${hits.length > ten.length ? "The first ten" : "The hits"} stay as they are.`;
     return `${moved} of the first ${ten.length} moved${risen ? `, ${risen} came up from below` : ""}.`;
   }
 
@@ -152,7 +152,7 @@ export class WhatIf {
 
   freshness(change) {
     const wish = this.wish;
-    const half = slider("Half-life", [0, HALF_LIVES.length - 1, 1], wish.half, (value) => span(HALF_LIVES[value]), (value) => {
+    const half = slider("Half-life", [0, HALF_LIVES.length - 1, 1], wish.half, (value) => many(HALF_LIVES[value], "day"), (value) => {
       wish.recency = "all";
       select.querySelector("select").value = "all";
       change("half")(value);
