@@ -269,12 +269,18 @@ fn coverage_counts_the_sources_of_wrong_answers_too() {
         (&1.0.into(), &0.5.into())
     );
     assert_eq!(all["measures"]["SourceRecall@10"], 1.0);
+    assert_eq!(kept(&folder, "eval")["report"], all, "the web page shows what was last measured");
     let slip = folder.run("eval --queries queries.jsonl --qrels own.tsv --judged-source wikki");
     assert!(
         slip.status.code() == Some(2) && stderr(&slip).contains("did you mean `wiki`?"),
         "{}",
         stderr(&slip)
     );
+}
+
+/// The report that the store keeps.
+fn kept(folder: &Folder, kind: &str) -> Value {
+    serde_json::from_str(&folder.read(&format!(".mainstem/reports/{kind}.json"))).unwrap()
 }
 
 #[test]
@@ -301,6 +307,8 @@ fn ways_stand_side_by_side() {
     assert_eq!((&ways[5]["way"], &ways[5]["of"]), (&"configured".into(), &"tuned.toml".into()));
     assert_eq!((json["comparisons"].as_array().unwrap().len(), &json["queries"]), (5, &2.into()));
     assert_eq!(json["comparisons"][0]["baseline"], "all sources, default");
+    assert_eq!(kept(&folder, "sources")["report"], json);
+    assert_eq!(kept(&folder, "ingest-wiki")["source"], "wiki");
     let without = folder.run("eval sources --qrels qrels.tsv");
     assert!(
         without.status.code() == Some(2) && stderr(&without).contains("--queries"),

@@ -8,4 +8,5 @@ mod documents;
 mod errors;
 mod ingest;
 mod life;
+mod page;
 mod search;
