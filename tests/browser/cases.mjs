@@ -118,6 +118,31 @@ export const cases = [
     await page.waitForFunction(() => document.querySelectorAll(".pill").length > 3);
   }],
 
+  ["more hits come when asked for", {}, async (at) => {
+    const { page } = at;
+    await visit(at, asked(OFFICE));
+    for (const expected of [20, 30, 40]) {
+      await page.click("#more button");
+      await page.waitForFunction((wanted) => document.querySelectorAll("#hits .hit").length === wanted, expected);
+    }
+    const ranks = await page.$$eval("#hits .hit", (all) => all.map((one) => Number(one.dataset.rank)));
+    assert.deepEqual(ranks, ranks.map((_, place) => place + 1));
+    assert.equal(await page.evaluate(() => document.activeElement.dataset.rank), "31");
+  }],
+
+  ["typing can be taken back, and the address can be shared", {}, async (at) => {
+    const { page } = at;
+    await visit(at);
+    await page.locator("#query").pressSequentially("pickup code", { delay: 40 });
+    await settled(page);
+    await page.goBack();
+    await page.waitForSelector(".start");
+    assert.equal(await page.inputValue("#query"), "");
+    await page.goForward();
+    await page.waitForSelector("#hits .hit:not(.shadow)");
+    assert.equal(await page.inputValue("#query"), "pickup code");
+  }],
+
   ["dates filter", {}, async (at) => {
     const { page } = at;
     await visit(at, asked(OFFICE));
@@ -160,7 +185,7 @@ export const cases = [
     await page.waitForSelector("#hits .hit:nth-child(1) .graph");
     assert.ok((await page.locator("#hits .hit:nth-child(1) .likes li").count()) >= 5);
     await at.accessible("explained");
-    await at.picture("explain");
+    await at.picture("explain", { fullPage: true, clip: { x: 0, y: 0, width: 1200, height: 1500 } });
   }],
 
   ["a picture for the README", { viewport: { width: 1040, height: 700 } }, async (at) => {
@@ -355,6 +380,17 @@ export const cases = [
     assert.match(await page.textContent("#view-evaluation"), /50 judged questions/);
     await at.accessible("evaluation");
     await at.picture("evaluation", { fullPage: true });
+    const judged = ["--queries", "recipes/docs-team/queries.jsonl", "--qrels", "recipes/docs-team/qrels.tsv"];
+    assert.equal(at.run("eval", ...judged, "-m", "nDCG@10", "-m", "MRR"), 0);
+    assert.equal(at.run("eval", "sources", ...judged), 0);
+    assert.ok([0, 1].includes(at.run("tune", ...judged, "--budget", "40")), "0 is better settings, 1 none");
+    await page.reload();
+    await page.waitForSelector("#view-evaluation .tiles");
+    assert.equal(await page.locator("#view-evaluation .report").count(), 4);
+    const told = await page.textContent("#view-evaluation");
+    for (const part of ["guides alone", "against the mean", "settings tried on"]) assert.ok(told.includes(part), part);
+    await at.accessible("evaluation, all reports");
+    await at.picture("evaluation-all", { fullPage: true });
     await page.goBack();
     await page.waitForSelector("#view-sources table");
   }],

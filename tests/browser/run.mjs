@@ -7,7 +7,7 @@
 // UPDATE_PICTURES=1 renews the picture of the README.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -38,6 +38,12 @@ async function serve() {
   });
   process.on("exit", () => child.kill("SIGTERM"));
   return { url, origin: new URL(url).origin, stop: () => new Promise((done) => { child.removeAllListeners("exit"); child.on("exit", (code) => done(code)); child.kill("SIGTERM"); }) };
+}
+
+/** Runs a command on the store of the demo, and gives its exit code. */
+function run(...args) {
+  const none = join(out, "none");
+  return spawnSync(mainstem, ["--store", join(out, "store"), ...args], { env: { PATH: none, HOME: none, MAINSTEM_MODELS: none }, cwd: new URL("../..", import.meta.url) }).status;
 }
 
 /** A page that notes everything it must not do. */
@@ -88,7 +94,7 @@ for (const [name, options, body] of cases) {
   const page = await open(browser, server, options, seen);
   const picture = (file, more = {}) => page.screenshot({ path: join(out, `${file}.png`), animations: "disabled", ...more });
   try {
-    await body({ page, server, picture, accessible: async (what) => (report.axe[what] = await accessible(page)), report, seen });
+    await body({ page, server, picture, run, accessible: async (what) => (report.axe[what] = await accessible(page)), report, seen });
     assert.deepEqual(await page.evaluate(() => window.violations), [], "the page breaks its own policy");
     assert.deepEqual(seen.outside, [], "the page asks somebody else");
     assert.deepEqual(seen.errors, [], "the page has errors");

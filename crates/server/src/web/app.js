@@ -202,6 +202,12 @@ function go(change, how = "push") {
   apply();
 }
 
+/** The first letters make an entry of the history, so that one can go back to where they were not there; the others go on in it. */
+function typed() {
+  place.write(state, place.read().query ? "replace" : "push");
+  apply();
+}
+
 function ask(query) {
   $("query").value = query;
   $("query").focus();
@@ -271,7 +277,7 @@ function wire() {
     state = { ...state, query: $("query").value };
     busy(true);
     clearTimeout(timer);
-    timer = setTimeout(() => { place.write(state, "replace"); apply(); }, PAUSE);
+    timer = setTimeout(typed, PAUSE);
   });
   $("form").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -20,7 +20,7 @@ export function columns(values, label) {
   const sorted = [...values].sort((a, b) => b - a);
   const [wide, high] = [600, 120];
   const most = Math.max(1e-9, ...sorted.map(Math.abs));
-  const step = wide / Math.max(1, sorted.length);
+  const step = Math.min(28, wide / Math.max(1, sorted.length));
   const column = (value, at) => {
     const size = (Math.abs(value) / most) * (high / 2 - 4);
     return svg("rect", { x: (at * step).toFixed(2), y: (value >= 0 ? high / 2 - size : high / 2).toFixed(2), width: Math.max(1, step - 1).toFixed(2), height: Math.max(0.5, size).toFixed(2), class: value >= 0 ? "gain" : "loss" });

@@ -3,13 +3,14 @@
 import { get } from "./api.js";
 import { bars, columns, curve } from "./charts.js";
 import { h, harmless, plain, show } from "./dom.js";
-import { age, hour, many, moment, number, signed } from "./words.js";
+import { age, capital, hour, many, moment, number, signed } from "./words.js";
 
 /** Fills the view. */
 export async function draw(view) {
   try {
     const { reports } = await get("/v1/reports");
-    const drawn = reports.filter((report) => SECTIONS[report.kind]).map(section);
+    const newest = (a, b) => (moment(b.at) ?? 0) - (moment(a.at) ?? 0);
+    const drawn = reports.filter((report) => SECTIONS[report.kind]).sort(newest).map(section);
     show(view, h("h1", {}, "Evaluation"), drawn.length ? drawn : nothing());
   } catch (error) {
     show(view, h("h1", {}, "Evaluation"), h("p", { class: "problem" }, harmless(error.message)));
@@ -66,7 +67,7 @@ function demo(report) {
 }
 
 function wayName(way) {
-  const names = { source: `${way.of} alone`, rank: "lists merged by rank", default: "all sources, default", configured: `as ${way.of} says`, fresh: "with freshness" };
+  const names = { source: `${way.of} alone`, rank: "all sources, merged by rank alone", default: "all sources, default", configured: `all sources, tuned (${way.of})`, fresh: "all sources, default with freshness" };
   if (way.way === "channel") return way.of === "dense" ? "all sources, by meaning alone" : "all sources, by words alone";
   return names[way.way] ?? String(way.of ?? way.way);
 }
@@ -100,10 +101,10 @@ function measures(report) {
 function tune(report) {
   const change = (one) => h("li", {}, h("code", {}, plain(one.axis)), ` from ${harmless(one.from)} to ${harmless(one.to)}`);
   const curves = [...(report.sensitivity ?? [])].sort((a, b) => b.range - a.range).slice(0, 9);
-  const picture = (one) => h("figure", { class: "tile" }, curve(one.samples.filter((sample) => sample.mean !== null).map(point), `${one.axis}`), h("figcaption", {}, plain(one.axis), h("span", { class: "dim" }, ` up to ${number(one.range, 4)}`)));
+  const picture = (one) => h("figure", { class: "tile" }, curve(one.samples.filter((sample) => sample.mean !== null).map(point), `${one.axis}`), h("figcaption", {}, plain(one.axis), h("span", { class: "dim" }, ` moves it by up to ${number(one.range, 3)}`)));
   return [
     h("p", { class: "lead" }, report.better ? `Better settings were found: ${report.measure} from ${number(report.before, 4)} to ${number(report.after, 4)}.` : `The present settings are kept: ${report.measure} ${number(report.before, 4)}.`),
-    h("p", {}, harmless(`${report.reason}.`)),
+    h("p", {}, harmless(capital(`${report.reason}.`))),
     report.changes?.length ? h("ul", {}, report.changes.map(change)) : null,
     bars([{ name: "present settings", value: report.before, own: true }, { name: report.better ? "new settings" : "best challenger", value: report.better ? report.after : Math.max(report.before, ...(report.finalists ?? []).map((one) => one.out_of_fold)) }, { name: "best order of these candidates", value: report.ceiling?.allows ?? 0 }], report.measure),
     curves.length ? [h("h3", {}, "How much each setting matters"), h("div", { class: "tiles" }, curves.map(picture))] : null,

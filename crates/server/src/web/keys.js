@@ -25,7 +25,10 @@ function step(by) {
 function press(act) {
   const card = current() ?? cards()[0];
   if (!card) return;
-  if (act === "open") card.querySelector("a.title")?.click();
+  // A hit without an address opens its text.
+  const link = card.querySelector("a.title");
+  if (act === "open" && link) link.click();
+  else if (act === "open") card.querySelector("[data-act=text]")?.click();
   else card.querySelector(`[data-act=${act}]`)?.click();
   if (act !== "open") select(card);
 }

@@ -28,7 +28,7 @@ export function address(state) {
   return text ? `/?${text}` : "/";
 }
 
-/** Writes the address. Typing goes on in one entry of the history; everything else makes a new one. */
+/** Writes the address: into the present entry of the history, or as a new one. */
 export function write(state, how) {
   const to = address(state);
   if (to === location.pathname + location.search) return;
