@@ -24,7 +24,7 @@ const name = (one) => one.title ?? one.label ?? one.document;
 
 /** The hit in the middle, the others around it; the more like it is, the nearer and the thicker the line. */
 function picture(hit, all) {
-  const [wide, high] = [640, 250];
+  const [wide, high] = [760, 250];
   const [x, y] = [wide / 2, high / 2];
   const best = Math.max(...all.map((one) => one.score), 1e-9);
   const least = Math.min(...all.map((one) => one.score));

@@ -2,6 +2,7 @@
 
 import { post } from "./api.js";
 import { h, harmless, show } from "./dom.js";
+import { warnings } from "./status.js";
 import { many, number } from "./words.js";
 
 const METHODS = [
@@ -97,7 +98,9 @@ export class WhatIf {
     try {
       const answer = await post("/v1/fuse", changed(this.recorded, this.wish), this.running.signal);
       const hits = answer.hits.map((hit) => shown(hit, this.known, this.was));
-      show(this.told, this.summary(hits));
+      // A stage that needs more than the lists, such as a learned model, says here that it did not run.
+      const gaps = warnings(answer.status).map((gap) => h("span", { class: "problem" }, ` ${harmless(gap)}`));
+      show(this.told, this.summary(hits), gaps);
       this.ranked(hits, answer.status);
     } catch (error) {
       if (error.name !== "AbortError") show(this.told, h("span", { class: "problem" }, harmless(`${error.message} (${error.hint ?? ""})`)));
