@@ -17,6 +17,7 @@ mod output;
 mod recency;
 mod related;
 mod remote;
+mod reports;
 mod search;
 mod serve;
 mod store;

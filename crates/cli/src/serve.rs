@@ -23,10 +23,10 @@ Examples:
 
   curl -s http://127.0.0.1:7700/v1/search -H 'content-type: application/json' -d '{\"query\": \"rollback\"}'
 
-The store is made when it is not there, and no other process can write to it meanwhile. `/docs` describes all
-routes, `/openapi.json` does for programs. Options also stand in `[server]` of `mainstem.toml`, or in variables such
-as MAINSTEM_SERVER_SEARCHES; a flag wins over a variable, and that over the file. `mainstem key create` makes keys,
-without which only this machine may ask.
+The store is made when it is not there, and no other process can write to it meanwhile. `/` is a web page to search
+with, `/docs` describes all routes, `/openapi.json` does for programs. Options also stand in `[server]` of
+`mainstem.toml`, or in variables such as MAINSTEM_SERVER_SEARCHES; a flag wins over a variable, and that over the
+file. `mainstem key create` makes keys, without which only this machine may ask.
 
 SIGTERM and SIGINT let running requests finish. Exit codes: 0 stopped, 2 error";
 

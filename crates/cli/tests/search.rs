@@ -269,12 +269,28 @@ fn coverage_counts_the_sources_of_wrong_answers_too() {
         (&1.0.into(), &0.5.into())
     );
     assert_eq!(all["measures"]["SourceRecall@10"], 1.0);
+    assert_eq!(kept(&folder, "eval")["report"], all, "the web page shows what was last measured");
     let slip = folder.run("eval --queries queries.jsonl --qrels own.tsv --judged-source wikki");
     assert!(
         slip.status.code() == Some(2) && stderr(&slip).contains("did you mean `wiki`?"),
         "{}",
         stderr(&slip)
     );
+}
+
+/// The report that the store keeps.
+fn kept(folder: &Folder, kind: &str) -> Value {
+    serde_json::from_str(&folder.read(&format!(".mainstem/reports/{kind}.json"))).unwrap()
+}
+
+#[test]
+fn a_store_remembers_what_could_not_be_read() {
+    let folder = store("search_ingest_report");
+    folder.file("notes.jsonl", "{\"id\":\"a\",\"text\":\"a note\"}\nno JSON\n");
+    folder.stdout("ingest notes.jsonl --source notes");
+    let report = kept(&folder, "ingest-notes");
+    assert_eq!((&report["source"], &report["report"]["added"]), (&"notes".into(), &1.into()));
+    assert_eq!(report["report"]["skipped"]["count"], 1, "{report}");
 }
 
 #[test]
@@ -301,6 +317,7 @@ fn ways_stand_side_by_side() {
     assert_eq!((&ways[5]["way"], &ways[5]["of"]), (&"configured".into(), &"tuned.toml".into()));
     assert_eq!((json["comparisons"].as_array().unwrap().len(), &json["queries"]), (5, &2.into()));
     assert_eq!(json["comparisons"][0]["baseline"], "all sources, default");
+    assert_eq!(kept(&folder, "sources")["report"], json);
     let without = folder.run("eval sources --qrels qrels.tsv");
     assert!(
         without.status.code() == Some(2) && stderr(&without).contains("--queries"),

@@ -295,6 +295,37 @@ fn what_is_left_out_is_marked() {
 }
 
 #[test]
+fn the_demo_shows_its_page_even_without_a_browser() {
+    let folder = Folder::new("serve-demo");
+    let mut command = folder.command("demo --open");
+    // No program is found on this path, a browser neither.
+    command.env("PATH", folder.0.join("nothing")).env("MAINSTEM_MODELS", folder.0.join("no-models"));
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let (address, rest) = line.trim().strip_prefix("http://").and_then(|url| url.split_once('/')).unwrap();
+    assert_eq!(rest, "?now=2026-01-31");
+    let server = Served { child, address: address.to_owned() };
+    assert!(server.ask("GET / HTTP/1.1\r\n\r\n").contains("<title>Mainstem</title>"));
+    let reports = server.ask("GET /v1/reports HTTP/1.1\r\n\r\n");
+    assert!(
+        reports.contains("\"examples\"") && reports.contains("why did we stop using Quickbill"),
+        "{reports}"
+    );
+    // The judged questions are searched by meaning although no model is here, others by words alone.
+    let search = |query: &str| {
+        let body = format!("{{\"query\":\"{query}\",\"k\":1}}");
+        let head = "content-type: application/json\r\ncontent-length:";
+        server.ask(&format!("POST /v1/search HTTP/1.1\r\n{head} {}\r\n\r\n{body}", body.len()))
+    };
+    let known = search("why did we stop using Quickbill");
+    assert!(known.contains("e1020-quickbill") && known.contains("slack/dense"), "{known}");
+    assert!(!search("Quickbill").contains("slack/dense"));
+    server.signal("-TERM");
+    assert_eq!(server.exit_code(), Some(0));
+}
+
+#[test]
 fn every_example_of_the_documentation_works() {
     if Command::new("curl").arg("--version").output().is_err() {
         println!("SKIPPED: curl is not installed");

@@ -66,6 +66,14 @@ impl Replay {
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string_pretty(&write::Written::of(self))
     }
+
+    /// The same on one line, for programs.
+    ///
+    /// # Errors
+    /// As [`Self::to_json`].
+    pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&write::Written::of(self))
+    }
 }
 
 /// The reader would take a list for an object without names.

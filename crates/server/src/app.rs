@@ -1,7 +1,8 @@
 //! What every request sees.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use mainstem::ingest::vectors;
 use mainstem::models::{self, known};
@@ -69,6 +70,8 @@ pub struct App {
     /// Who may come in.
     pub gate: Gate,
     engines: RwLock<Engines>,
+    /// The vectors of some queries, for where no model is.
+    known: OnceLock<HashMap<String, Vec<f32>>>,
     searches: Arc<Semaphore>,
     writes: Arc<Semaphore>,
     stopping: AtomicBool,
@@ -95,6 +98,7 @@ impl App {
             writes: Arc::new(places(config.writes)),
             metrics: Metrics::default(),
             engines: RwLock::new(engines),
+            known: OnceLock::new(),
             stopping: AtomicBool::new(false),
             gate,
             store,
@@ -111,6 +115,16 @@ impl App {
     /// What embeds documents that bring no vectors.
     pub fn documents_model(&self) -> Option<Arc<dyn Embedder>> {
         self.engines.read().unwrap_or_else(PoisonError::into_inner).documents.clone()
+    }
+
+    /// Lets searches know the vectors of these queries without asking a model. Only the first call counts.
+    pub fn know(&self, queries: impl IntoIterator<Item = (String, Vec<f32>)>) {
+        let _ = self.known.set(queries.into_iter().collect());
+    }
+
+    /// The vector of a query, where it is known.
+    pub fn known_vector(&self, query: &str) -> Option<Vec<f32>> {
+        self.known.get()?.get(query.trim()).cloned()
     }
 
     /// Loads the model of the store, should it have changed.

@@ -20,6 +20,7 @@ pub mod metrics;
 mod patience;
 pub mod routes;
 pub mod run;
+pub mod web;
 
 pub use app::{App, Setup};
 pub use config::ServerConfig;

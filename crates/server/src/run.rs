@@ -32,8 +32,21 @@ const SPARE_THREADS: usize = 16;
 /// # Errors
 /// When the address is not allowed or taken, or the store cannot be read.
 pub fn run(setup: Setup, ready: impl FnOnce(SocketAddr)) -> Result<(), ApiError> {
+    run_with(setup, |_| (), ready)
+}
+
+/// As [`run`], with something done to what requests see before the first of them.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(
+    setup: Setup,
+    prepare: impl FnOnce(&App),
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), ApiError> {
     logs::start(&setup.config);
     let server = Bound::new(setup)?;
+    prepare(&server.app);
     ready(server.address);
     server.serve(signals());
     Ok(())

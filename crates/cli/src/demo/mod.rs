@@ -2,6 +2,7 @@
 
 mod folder;
 mod measure;
+mod open;
 mod page;
 mod samples;
 mod scores;
@@ -29,6 +30,7 @@ use vectors::Sampled;
 const HELP: &str = "\
 Examples:
   mainstem demo
+  mainstem demo --open
   mainstem demo --keep demo-store
   mainstem demo --words
   mainstem demo --json
@@ -36,6 +38,9 @@ Examples:
 
 The samples and their vectors are built in: the demo needs no network, no model and no set-up, and
 its clock stands still, so that it shows the same every day.
+
+With `--open` the page is on this machine only, until Ctrl-C. It knows the meaning of the judged
+questions; others are searched by words, and by meaning after `mainstem model pull`.
 
 Exit codes: 0 shown or written, 2 error";
 
@@ -54,6 +59,10 @@ pub(crate) struct DemoArgs {
     /// Write the sample files to this folder instead, to try other commands on them
     #[arg(long, value_name = "DIR", conflicts_with_all = ["keep", "words"])]
     write: Option<PathBuf>,
+
+    /// Open the web page on the samples, in the browser if there is one
+    #[arg(long, conflicts_with_all = ["write", "json"])]
+    open: bool,
 
     /// Print JSON
     #[arg(long)]
@@ -83,12 +92,17 @@ struct Demo {
 
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
-    let text = if let Some(path) = &args.write {
-        folder::write(path)?.text(args.json)?
-    } else {
-        Demo::new(args)?.text(args.json)?
-    };
-    output::write(None, &text)?;
+    if let Some(path) = &args.write {
+        output::write(None, &folder::write(path)?.text(args.json)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let store = args.keep.as_deref().map_or_else(DemoStore::temporary, DemoStore::kept)?;
+    let sampled = if args.words { None } else { Some(Arc::new(Sampled::new()?)) };
+    let demo = Demo::new(args, &store, sampled.clone().map(|model| model as _))?;
+    if args.open {
+        return open::serve(store.embedded(), &demo, sampled.as_deref());
+    }
+    output::write(None, &demo.text(args.json)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -98,13 +112,11 @@ impl Demo {
         Ok(if json { serde_json::to_string_pretty(self)? + "\n" } else { page::text(self) })
     }
 
-    fn new(args: &DemoArgs) -> Result<Self, Failure> {
-        let store = args.keep.as_deref().map_or_else(DemoStore::temporary, DemoStore::kept)?;
-        let meaning = !args.words;
-        let model: Option<Arc<dyn Embedder>> = if meaning { Some(Arc::new(Sampled::new()?)) } else { None };
+    fn new(args: &DemoArgs, store: &DemoStore, model: Option<Arc<dyn Embedder>>) -> Result<Self, Failure> {
+        let meaning = model.is_some();
         let started = Instant::now();
-        fill(&store, model.as_deref())?;
-        let recipes = held(&store)?;
+        fill(store, model.as_deref())?;
+        let recipes = held(store)?;
         let documents = recipes.iter().flat_map(|held| &held.sources).map(|source| source.documents).sum();
         output::note(&format!("indexed {documents} documents in {:.1} s", started.elapsed().as_secs_f64()));
         let engine = store.engine(model);

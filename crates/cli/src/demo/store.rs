@@ -92,6 +92,11 @@ impl DemoStore {
         self.store.sources().map_err(failure)
     }
 
+    /// The store itself.
+    pub(super) fn embedded(&self) -> &Arc<EmbeddedStore> {
+        &self.store
+    }
+
     /// What answers questions.
     pub(super) fn engine(&self, embedder: Option<Arc<dyn Embedder>>) -> Engine {
         let store: Arc<EmbeddedStore> = Arc::clone(&self.store);

@@ -40,6 +40,11 @@ impl Sampled {
         }
         Ok(Self { card: card(), rows })
     }
+
+    /// The vector of a text that it knows.
+    pub(super) fn vector(&self, text: &str) -> Option<Vec<f32>> {
+        self.rows.get(&hash(text)).cloned()
+    }
 }
 
 impl Embedder for Sampled {
@@ -49,8 +54,7 @@ impl Embedder for Sampled {
 
     fn embed(&self, texts: &[&str], _: &Ctx) -> Result<Vec<Embedded>, Failure> {
         let of = |text: &&str| {
-            let vector = self.rows.get(&hash(text)).cloned();
-            vector.map(|vector| Embedded { vector, cut: false }).ok_or_else(|| stale(text))
+            self.vector(text).map(|vector| Embedded { vector, cut: false }).ok_or_else(|| stale(text))
         };
         texts.iter().map(of).collect()
     }

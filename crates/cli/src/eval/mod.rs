@@ -18,7 +18,7 @@ use mainstem_eval::Evaluation;
 use serde::Serialize;
 
 use crate::failure::Problem;
-use crate::output;
+use crate::{output, reports};
 use files::{FileArgs, Loaded};
 use live::LiveArgs;
 
@@ -123,18 +123,23 @@ pub(crate) fn run(args: &EvalArgs, store: &Path) -> Result<ExitCode, crate::Fail
         Some(EvalCommand::Sources(sources)) => return sources::run(sources, store),
         Some(EvalCommand::Rerank(rerank)) => return rerank::run(rerank, store),
         None if args.live.is_given() => {
-            measure(args, args.files.load_live("search", |qrels| args.live.search(store, qrels))?)
+            let loaded = args.files.load_live("search", |qrels| args.live.search(store, qrels))?;
+            measure(args, loaded, Some(store))
         }
         None => {
             args.live.refuse_settings()?;
-            measure(args, args.files.load(&args.runs)?)
+            measure(args, args.files.load(&args.runs)?, None)
         }
     };
     Ok(done?)
 }
 
-fn measure(args: &EvalArgs, loaded: Loaded<'_>) -> Result<ExitCode, Problem> {
+/// Measures, and keeps the outcome beside the store that was searched.
+fn measure(args: &EvalArgs, loaded: Loaded<'_>, store: Option<&Path>) -> Result<ExitCode, Problem> {
     let evaluations = loaded.evaluate();
+    if let (Some(store), Some((_, evaluation))) = (store, evaluations.first()) {
+        reports::keep(store, "eval", evaluation);
+    }
     notes::print(&evaluations, loaded.qrels.queries().len());
     let text = match evaluations.as_slice() {
         [(_, evaluation)] if args.files.json => report::json(evaluation)?,

@@ -16,8 +16,8 @@ use super::notes::{note, queries};
 use super::report;
 use super::ways::{Judged, Kind, Table};
 use crate::failure::Failure;
-use crate::output;
 use crate::table::{Cell, Table as Columns};
+use crate::{output, reports};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,7 +82,9 @@ pub(super) fn run(args: &SourcesArgs, store: &Path) -> Result<ExitCode, Failure>
     if let Some(at) = default {
         ask::warn(&answers[at], questions.queries.len());
     }
-    print(args, &judged.table(kinds, &answers)?)
+    let table = judged.table(kinds, &answers)?;
+    reports::keep(store, "sources", &table);
+    print(args, &table)
 }
 
 /// The sources that hold something relevant; the others cannot answer alone.

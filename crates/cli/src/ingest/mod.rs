@@ -214,6 +214,7 @@ impl Job<'_> {
         }
         // What is written is safe, but who is told that all went well expects to find it.
         self.store.catch_up().map_err(failure)?;
+        report::keep(self.args, &summary, self.store.dir());
         Ok(summary)
     }
 }

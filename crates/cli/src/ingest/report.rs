@@ -1,13 +1,14 @@
 //! What a run did, for people and for programs.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use mainstem::ingest::Summary;
 use serde::Serialize;
 
 use super::IngestArgs;
 use crate::failure::Problem;
-use crate::output;
+use crate::{output, reports};
 
 /// So many skips are listed.
 const LISTED: usize = 10;
@@ -17,6 +18,11 @@ struct Report<'a> {
     source: &'a str,
     #[serde(flatten)]
     summary: &'a Summary,
+}
+
+/// Keeps what a run did beside the store.
+pub(super) fn keep(args: &IngestArgs, summary: &Summary, store: &Path) {
+    reports::keep_of_source(store, "ingest", &args.source, &Report { source: &args.source, summary });
 }
 
 /// Prints what a run did: as JSON, one line each while watching, or as text.

@@ -24,7 +24,7 @@ use mainstem_eval::{Measure, Qrels};
 use serde::Serialize;
 
 use crate::failure::{Failure, Problem};
-use crate::output;
+use crate::{output, reports};
 use live::LiveArgs;
 
 const HELP: &str = "\
@@ -212,6 +212,9 @@ pub(crate) fn run(args: &TuneArgs, store: &Path) -> Result<ExitCode, Failure> {
     bar.clear();
     let outcome = outcome?;
     let learned = args.learn.as_ref().map(|_| learn_over(&task, &outcome)).transpose()?;
+    if args.live.is_given() {
+        reports::keep(store, "tune", &Full { outcome: &outcome, learned: learned.as_ref() });
+    }
     Ok(finish(args, (&outcome, &channels(&recordings)), learned.as_ref())?)
 }
 

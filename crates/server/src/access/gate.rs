@@ -21,7 +21,7 @@ use super::{Caller, Scope};
 use crate::app::App;
 use crate::error::ApiError;
 
-/// What needs no key: whether the server lives, and how it is spoken to.
+/// What needs no key, beside the files of the web page: whether the server lives, and how it is spoken to.
 const OPEN: [&str; 4] = ["/healthz", "/readyz", "/openapi.json", "/docs"];
 
 /// The other header that may bring a key.
@@ -184,7 +184,8 @@ fn is_foreign(host: &str) -> bool {
 
 /// Lets a request pass with who is calling, or answers it.
 pub async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    if OPEN.contains(&request.uri().path()) {
+    let path = request.uri().path();
+    if OPEN.contains(&path) || crate::web::has(path) {
         return next.run(request).await;
     }
     match app.gate.admit(request.headers(), request.uri()) {

@@ -5,6 +5,8 @@ pub mod documents;
 pub mod fuse;
 pub mod health;
 pub mod pages;
+pub mod record;
+pub mod reports;
 pub mod rerank;
 pub mod search;
 pub mod shapes;
@@ -22,11 +24,13 @@ use crate::app::App;
 fn api() -> Api {
     [
         search::routes,
+        record::routes,
         fuse::routes,
         rerank::routes,
         sources::routes,
         bulk::routes,
         documents::routes,
+        reports::routes,
         health::routes,
     ]
     .into_iter()
@@ -42,5 +46,5 @@ pub fn openapi() -> Value {
 pub fn router() -> Router<Arc<App>> {
     let (router, description) = api().finish();
     let tools = crate::mcp::http::routes(router.clone());
-    router.merge(pages::routes(&description)).merge(tools)
+    router.merge(pages::routes(&description)).merge(crate::web::routes()).merge(tools)
 }

@@ -8,5 +8,6 @@ mod documents;
 mod errors;
 mod ingest;
 mod life;
+mod page;
 mod rerank;
 mod search;

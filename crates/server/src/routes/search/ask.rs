@@ -159,7 +159,7 @@ impl Ask {
         pipeline.extend(self.pipeline.clone().unwrap_or_default());
         Ok(Request {
             variants: self.variants.clone(),
-            vector: self.vector.clone(),
+            vector: self.vector.clone().or_else(|| app.known_vector(&self.query)),
             filter,
             channels: self.channels.as_ref().map(|names| names.iter().copied().map(Channel::from).collect()),
             limit,

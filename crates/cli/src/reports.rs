@@ -1,0 +1,28 @@
+//! Keeping what was measured beside the store, for whoever looks at it later.
+
+use std::path::Path;
+
+use mainstem::reports::Report;
+use serde::Serialize;
+
+use crate::output;
+
+/// Keeps a report about the whole store. A store that cannot be written is no reason to fail: the numbers are on the screen.
+pub(crate) fn keep(store: &Path, kind: &str, report: &impl Serialize) {
+    save(store, Report::new(kind, report));
+}
+
+/// Keeps a report about one source.
+pub(crate) fn keep_of_source(store: &Path, kind: &str, source: &str, report: &impl Serialize) {
+    save(store, Report::new(kind, report).map(|report| report.of_source(source)));
+}
+
+fn save(store: &Path, report: Result<Report, serde_json::Error>) {
+    let problem = match report {
+        Ok(report) => report.save(store).err().map(|error| error.to_string()),
+        Err(error) => Some(error.to_string()),
+    };
+    if let Some(problem) = problem {
+        output::note(&format!("the web page will not show this report: {problem}"));
+    }
+}

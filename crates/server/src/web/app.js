@@ -1,0 +1,331 @@
+// The page: what is typed, what is asked, what is shown.
+
+import { Answer, available } from "./answer.js";
+import { askForKey, get, post } from "./api.js";
+import { $, h, harmless, plain, show } from "./dom.js";
+import * as evaluation from "./evaluation.js";
+import { card, shadow } from "./hits.js";
+import { listen, select } from "./keys.js";
+import { legend, whole } from "./ledger.js";
+import * as place from "./place.js";
+import * as sourcesView from "./sources.js";
+import { line, problem } from "./status.js";
+import { assign, tone } from "./tones.js";
+import { count, day, many, moment } from "./words.js";
+import { WhatIf } from "./whatif.js";
+
+const FIRST = 10; // hits shown at once
+const FETCHED = 30; // hits asked for at once: their sources make the counts
+const PAUSE = 30; // milliseconds without a key before a search
+const LATE = 250; // milliseconds before places are held for hits
+
+const PERIODS = [["", "any time"], ["1d", "in the last day"], ["7d", "in the last week"], ["30d", "in the last month"], ["90d", "in the last 3 months"], ["365d", "in the last year"], ["range", "between\u2026"]];
+
+let state = place.read();
+let known = []; // the sources of the store
+let examples = [];
+let answer = null; // the last search: {hits, total, status, ms}
+let counts = null; // hits by source of the same search in all sources: {key, by}
+let shown = FIRST;
+let running = null;
+let timer = null;
+
+const whatIf = new WhatIf($("whatif"), {
+  ranked: (hits, status) => drawHits(hits, status),
+  closed: () => {
+    $("what").setAttribute("aria-expanded", "false");
+    if (answer) drawHits(answer.hits, answer.status);
+  },
+});
+const asking = new Answer($("answer"), jump);
+
+const now = () => moment(answer?.status?.now) ?? moment(state.now) ?? Date.now();
+const everywhere = () => JSON.stringify(place.request({ ...state, sources: [] }));
+
+// --- searching
+
+/** Searches for what the state says; an older search is given up. */
+async function search() {
+  clearTimeout(timer);
+  running?.abort();
+  if (!state.query.trim()) return idle();
+  running = new AbortController();
+  const { signal } = running;
+  busy(true);
+  const late = setTimeout(() => { if (!answer) show($("hits"), shadow(), shadow(), shadow()); }, LATE);
+  const started = performance.now();
+  try {
+    const found = await post("/v1/search", place.request(state, { k: FETCHED }), signal);
+    answer = { ...found, ms: performance.now() - started };
+    busy(false);
+    shown = FIRST;
+    if (!state.sources.length) counts = { key: everywhere(), by: bySource(found.hits), total: found.total };
+    draw();
+    if (whatIf.isOpen) whatIf.open(place.request(state, { k: FETCHED }), answer.hits);
+    if (state.sources.length && counts?.key !== everywhere()) countEverywhere(signal);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    busy(false);
+    answer = null;
+    show($("hits"));
+    show($("more"));
+    show($("empty"));
+    show($("status"), problem(error));
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+/** Says that the hits are not yet those of the query. */
+const busy = (yes) => $("hits").setAttribute("aria-busy", String(yes));
+
+/** The counts of the pills, when only some sources were searched. */
+async function countEverywhere(signal) {
+  const key = everywhere();
+  const found = await post("/v1/search", place.request({ ...state, sources: [] }, { k: FETCHED }), signal).catch(() => null);
+  if (!found) return;
+  counts = { key, by: bySource(found.hits), total: found.total };
+  drawPills();
+}
+
+function bySource(hits) {
+  const by = new Map();
+  for (const hit of hits) by.set(hit.source, (by.get(hit.source) ?? 0) + 1);
+  return by;
+}
+
+/** The next hits: those that are here, or more from the server. */
+async function more() {
+  const from = answer.hits.length;
+  shown += FIRST;
+  if (shown > from && from < answer.total) {
+    const next = await post("/v1/search", place.request(state, { k: FETCHED, offset: from })).catch(() => null);
+    if (next) answer.hits.push(...next.hits);
+  }
+  const last = document.querySelectorAll("#hits .hit").length;
+  drawHits(answer.hits, answer.status);
+  select(document.querySelectorAll("#hits .hit")[last]);
+}
+
+// --- showing
+
+function draw() {
+  drawPills();
+  show($("status"), line(answer), h("span", { class: "legend", "aria-hidden": "true" }, legend(answer.hits.slice(0, FIRST))));
+  show($("empty"), answer.hits.length ? null : nothingFound());
+  drawHits(answer.hits, answer.status);
+}
+
+function drawHits(hits, status) {
+  const scale = whole(hits);
+  const clock = moment(status?.now) ?? now();
+  const held = document.activeElement?.closest?.("#hits .hit")?.dataset.id;
+  const visible = hits.slice(0, shown);
+  show($("hits"), visible.map((hit, at) => card(hit, { above: hits[at - 1], scale, now: clock })));
+  const left = (whatIf.isOpen ? hits.length : answer.total) - visible.length;
+  show($("more"), left > 0 && !(whatIf.isOpen && visible.length >= hits.length) ? h("button", { type: "button", class: "quiet wide", onclick: more }, `Show ${Math.min(FIRST, left)} more of ${many(left, "hit")}`) : null);
+  if (held) select([...document.querySelectorAll("#hits .hit")].find((one) => one.dataset.id === held));
+}
+
+function drawPills() {
+  $("filters").hidden = !state.query.trim();
+  const by = counts?.key === everywhere() ? counts.by : new Map();
+  const named = known.map((source) => source.name);
+  const names = [...new Set([...named, ...by.keys(), ...state.sources])].filter((name) => by.get(name) || state.sources.includes(name));
+  names.sort((a, b) => (by.get(b) ?? 0) - (by.get(a) ?? 0) || (a < b ? -1 : 1));
+  const pill = (name, label, amount, pressed, title) =>
+    h("button", { type: "button", class: `pill ${name === null ? "" : tone(name)}`, "aria-pressed": String(pressed), title, onclick: (event) => pick(name, event.ctrlKey || event.metaKey || event.shiftKey) },
+      h("bdi", {}, plain(label)), amount === undefined ? null : h("span", { class: "amount" }, count(amount)));
+  const first = Math.min(FETCHED, counts?.total ?? FETCHED);
+  show($("pills"),
+    pill(null, "All", counts?.key === everywhere() ? counts.total : undefined, !state.sources.length, "all sources"),
+    names.map((name) => pill(name, name, by.get(name) ?? 0, state.sources.includes(name), `${by.get(name) ?? 0} of the best ${first} hits; Ctrl or Shift adds a source`)));
+}
+
+function nothingFound() {
+  if (answer.status.partial) {
+    return h("div", { class: "blank" }, h("p", {}, "Nothing came in time."), h("p", {}, h("button", { type: "button", class: "primary", onclick: search }, "Search again")));
+  }
+  const tips = [];
+  if (state.sources.length) tips.push(h("li", {}, h("button", { type: "button", class: "text", onclick: () => go({ sources: [] }) }, "search all sources"), `, not only ${harmless(state.sources.join(", "))}`));
+  if (state.since || state.until) tips.push(h("li", {}, h("button", { type: "button", class: "text", onclick: () => go({ since: "", until: "" }) }, "search any time")));
+  tips.push(h("li", {}, "use fewer or other words; names in code are found by their parts, too"));
+  if (!known.some((source) => source.vectors)) tips.push(h("li", {}, h("code", {}, "mainstem model pull"), " lets documents be found by meaning"));
+  return h("div", { class: "blank" }, h("p", {}, "Nothing matches \u201c", plain(state.query), "\u201d."), h("p", { class: "dim" }, "You could"), h("ul", {}, tips));
+}
+
+/** No query: what there is, and what one might ask. */
+function idle() {
+  busy(false);
+  answer = null;
+  counts = null;
+  if (whatIf.isOpen) whatIf.close();
+  asking.close();
+  $("filters").hidden = true;
+  show($("status"));
+  show($("hits"));
+  show($("more"));
+  const documents = known.reduce((sum, source) => sum + source.documents, 0);
+  const example = ({ query, about }) => h("li", {}, h("button", { type: "button", class: "example", onclick: () => ask(query) }, h("span", {}, plain(query)), about ? h("span", { class: "dim" }, plain(about)) : null));
+  const source = (one) => h("li", { class: tone(one.name) }, h("span", { class: "swatch" }), h("bdi", {}, plain(one.name)), h("span", { class: "dim" }, count(one.documents)));
+  show($("empty"), h("div", { class: "start" },
+    h("p", { class: "headline" }, "One question, many sources, one answer that says why."),
+    known.length
+      ? [h("p", { class: "lead" }, `${many(documents, "document")} in ${many(known.length, "source")} are searched at once.`),
+        examples.length ? [h("h2", {}, "Try"), h("ul", { class: "examples" }, examples.map(example))] : h("p", { class: "dim" }, "Ask a question, type a name, or paste an error message."),
+        h("h2", {}, "Sources"), h("ul", { class: "shelf" }, known.map(source))]
+      : h("div", { class: "blank" }, h("p", {}, "This store is empty."), h("p", { class: "dim" }, "Put something in: ", h("code", {}, "mainstem ingest ~/notes --source notes"))) ));
+}
+
+/** Shows the hit of a name, if it is here. */
+function jump(id) {
+  const at = answer?.hits.findIndex((hit) => hit.id === id || hit.id.replace(/#\d+$/, "") === id.replace(/#\d+$/, "")) ?? -1;
+  if (at < 0) return false;
+  if (at >= shown) {
+    shown = at + 1;
+    drawHits(answer.hits, answer.status);
+  }
+  const hit = document.querySelectorAll("#hits .hit")[at];
+  select(hit);
+  hit.scrollIntoView({ block: "center" });
+  hit.classList.remove("flash");
+  requestAnimationFrame(() => hit.classList.add("flash"));
+  return true;
+}
+
+// --- what a person does
+
+/** Changes the state, the address, and what is shown. */
+function go(change, how = "push") {
+  state = { ...state, ...change };
+  place.write(state, how);
+  apply();
+}
+
+/** The first letters make an entry of the history, so that one can go back to where they were not there; the others go on in it. */
+function typed() {
+  place.write(state, place.read().query ? "replace" : "push");
+  apply();
+}
+
+function ask(query) {
+  $("query").value = query;
+  $("query").focus();
+  go({ query, view: "search" });
+}
+
+function pick(name, add) {
+  if (name === null) return go({ sources: [] });
+  const chosen = state.sources.includes(name);
+  if (add) return go({ sources: chosen ? state.sources.filter((one) => one !== name) : [...state.sources, name] });
+  go({ sources: chosen && state.sources.length === 1 ? [] : [name] });
+}
+
+/** Shows what the state says. */
+function apply() {
+  document.title = state.query ? `${harmless(state.query)} \u2013 Mainstem` : "Mainstem";
+  for (const view of ["search", "sources", "evaluation"]) $(`view-${view}`).hidden = view !== state.view;
+  for (const tab of document.querySelectorAll("[data-view]")) {
+    if (tab.dataset.view === state.view) tab.setAttribute("aria-current", "page");
+    else tab.removeAttribute("aria-current");
+    tab.href = place.address({ ...state, view: tab.dataset.view });
+  }
+  if ($("query").value !== state.query) $("query").value = state.query;
+  const ranged = Boolean(state.until) || /^\d{4}-/.test(state.since);
+  $("period").value = ranged ? "range" : state.since;
+  $("range").hidden = !ranged;
+  $("from").value = ranged ? state.since : "";
+  $("to").value = state.until;
+  show($("clock"), state.now ? h("button", { type: "button", class: "chip", title: "ages and freshness are counted from this day; click for today", onclick: () => go({ now: "" }) }, `clock: ${day(moment(state.now) ?? Date.now())}`, h("span", { "aria-hidden": "true" }, " \u00d7"), h("span", { class: "hidden" }, " (use today)")) : null);
+  if (state.view === "sources") sourcesView.draw($("view-sources"), moment(state.now) ?? Date.now());
+  else if (state.view === "evaluation") evaluation.draw($("view-evaluation"));
+  else search();
+}
+
+function toggleWhatIf() {
+  if (whatIf.isOpen) return whatIf.close();
+  if (!answer?.hits.length) return;
+  $("what").setAttribute("aria-expanded", "true");
+  whatIf.open(place.request(state, { k: FETCHED }), answer.hits);
+}
+
+async function toggleAnswer() {
+  const open = asking.isOpen;
+  $("ask").setAttribute("aria-expanded", String(!open));
+  if (open) return asking.close();
+  const { query, sources } = place.request(state);
+  if (!(await asking.ask(sources ? { query, sources } : { query }))) $("ask").hidden = true;
+}
+
+function theme() {
+  const dark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const kept = localStorage.getItem("mainstem-theme");
+  if (kept) document.documentElement.dataset.theme = kept;
+  const tell = () => $("theme").setAttribute("aria-pressed", String(dark()));
+  $("theme").addEventListener("click", () => {
+    const next = dark() ? "light" : "dark";
+    document.documentElement.dataset.theme = next;
+    localStorage.setItem("mainstem-theme", next);
+    tell();
+  });
+  tell();
+}
+
+function wire() {
+  show($("period"), PERIODS.map(([value, name]) => h("option", { value }, name)));
+  $("query").addEventListener("input", () => {
+    state = { ...state, query: $("query").value };
+    busy(true);
+    clearTimeout(timer);
+    timer = setTimeout(typed, PAUSE);
+  });
+  $("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    go({ query: $("query").value });
+  });
+  $("period").addEventListener("change", () => {
+    const value = $("period").value;
+    if (value !== "range") return go({ since: value, until: "" });
+    $("range").hidden = false;
+    $("from").focus();
+  });
+  for (const id of ["from", "to"]) $(id).addEventListener("change", () => go({ since: $("from").value, until: $("to").value }));
+  document.addEventListener("click", (event) => {
+    const tab = event.target.closest("[data-view], #home");
+    if (!tab || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (tab.id === "home") ask("");
+    else go({ view: tab.dataset.view });
+  });
+  $("what").addEventListener("click", toggleWhatIf);
+  $("ask").addEventListener("click", toggleAnswer);
+  $("help").addEventListener("click", () => $("shortcuts").showModal());
+  addEventListener("popstate", () => { state = place.read(); apply(); });
+  listen({
+    whatIf: toggleWhatIf,
+    escape: () => {
+      if (whatIf.isOpen) return whatIf.close(), true;
+      if (asking.isOpen) return asking.close(), $("ask").setAttribute("aria-expanded", "false"), true;
+      return false;
+    },
+  });
+}
+
+/** What the store has: for colours, pills and the first view. */
+async function learn() {
+  const [{ sources }, { reports }, health] = await Promise.all([
+    get("/v1/sources").catch(() => ({ sources: [] })), get("/v1/reports").catch(() => ({ reports: [] })), get("/healthz").catch(() => ({}))]);
+  known = sources;
+  assign(sources.map((source) => source.name));
+  examples = reports.find((report) => report.kind === "examples")?.report.queries ?? [];
+  show($("version"), health.version ? `Mainstem ${health.version}` : "");
+}
+
+theme();
+askForKey();
+wire();
+$("query").value = state.query;
+await learn();
+apply();
+if (state.view === "search" && !state.query) $("query").focus();
+available().then((can) => { $("ask").hidden = !can; });

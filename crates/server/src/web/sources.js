@@ -1,0 +1,61 @@
+// What each source holds, and how fresh it is.
+
+import { get } from "./api.js";
+import { h, harmless, plain, show } from "./dom.js";
+import { badge } from "./tones.js";
+import { age, count, hour, many, moment, percent } from "./words.js";
+
+/** Fills the view. */
+export async function draw(view, now) {
+  try {
+    const [{ sources }, kept] = await Promise.all([get("/v1/sources"), get("/v1/reports").catch(() => ({ reports: [] }))]);
+    const ingests = new Map(kept.reports.filter((one) => one.kind === "ingest").map((one) => [one.source, one]));
+    const sum = (name) => sources.reduce((total, source) => total + source[name], 0);
+    show(view,
+      h("h1", {}, "Sources"),
+      sources.length
+        ? [h("p", { class: "lead" }, `${many(sources.length, "source")}, ${many(sum("documents"), "document")}, ${many(sum("chunks"), "chunk")}; ${percent(sum("vectors") / Math.max(1, sum("chunks")))} can be found by meaning.`),
+          table(sources, ingests, now)]
+        : h("div", { class: "blank" }, h("p", {}, "This store is empty."), h("p", { class: "dim" }, "Put something in: ", h("code", {}, "mainstem ingest ~/notes --source notes"))));
+  } catch (error) {
+    show(view, h("h1", {}, "Sources"), h("p", { class: "problem" }, harmless(error.message)));
+  }
+}
+
+function time(value, now) {
+  const at = moment(value);
+  return at === null ? h("span", { class: "dim" }, "\u2013") : h("time", { datetime: new Date(at).toISOString(), title: hour(at) }, age(at, now));
+}
+
+/** What the last run said: what it changed, and what it could not read. */
+function lastRun(ingest) {
+  if (!ingest) return h("span", { class: "dim" }, "\u2013");
+  const { added = 0, changed = 0, removed = 0, skipped } = ingest.report;
+  const told = [[added, "added"], [changed, "changed"], [removed, "removed"]].filter(([amount]) => amount).map(([amount, word]) => `${count(amount)} ${word}`);
+  const first = skipped?.first ?? [];
+  return [
+    told.join(", ") || "nothing new",
+    skipped?.count
+      ? h("details", { class: "errors" }, h("summary", {}, `${many(skipped.count, "problem")}`), h("ul", {}, first.map((skip) => h("li", {}, plain(`${skip.what}: ${skip.why}`)))))
+      : null,
+  ];
+}
+
+function table(sources, ingests, now) {
+  const most = Math.max(...sources.map((source) => source.documents), 1);
+  const row = (source) =>
+    h("tr", {},
+      h("th", { scope: "row" }, badge(source.name)),
+      h("td", { class: "dim" }, plain(source.kind)),
+      h("td", { class: "number" }, h("span", { class: "meter", "aria-hidden": "true", "--w": `${(100 * source.documents) / most}%` }), count(source.documents)),
+      h("td", { class: "number" }, count(source.chunks)),
+      h("td", { class: "number" }, percent(source.vectors / Math.max(1, source.chunks))),
+      h("td", {}, time(source.newest, now)),
+      h("td", {}, time(source.written_at, Date.now())),
+      ingests.size ? h("td", {}, lastRun(ingests.get(source.name))) : null);
+  const heads = ["source", "kind", "documents", "chunks", "by meaning", "newest", "last ingest", ...(ingests.size ? ["what it did"] : [])];
+  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Table of sources" },
+    h("table", { class: "wide" },
+      h("thead", {}, h("tr", {}, heads.map((name, at) => h("th", { scope: "col", class: at > 1 && at < 5 ? "number" : null }, name)))),
+      h("tbody", {}, sources.map(row))));
+}
