@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Sources(crate::store::SourcesArgs),
     /// Search all sources at once
     Search(Box<crate::search::SearchArgs>),
+    /// Pack the best hits for a language model, and have it answer
+    Ask(Box<crate::ask::AskArgs>),
     /// Fuse ranked lists (TREC runs or JSON) into one, and say why each hit is where it is
     Fuse(Box<crate::fuse::FuseArgs>),
     /// Measure ranked lists, or the store's answers, against relevance judgements, and compare them

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod ask;
 mod config;
 mod demo;
 mod eval;
@@ -42,6 +43,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Ingest(args) => ingest::run(args, store),
         Command::Sources(args) => store::sources(args, store),
         Command::Search(args) => search::run(args, store),
+        Command::Ask(args) => ask::run(args, store),
         Command::Fuse(args) => fuse::run(args),
         Command::Eval(args) => eval::run(args, store),
         Command::Tune(args) => tune::run(args, store),

@@ -38,13 +38,14 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 23] = [
+    let commands: [&[&str]; 24] = [
         &[],
         &["demo"],
         &["init"],
         &["ingest"],
         &["sources"],
         &["search"],
+        &["ask"],
         &["fuse"],
         &["eval"],
         &["eval", "compare"],

@@ -7,9 +7,11 @@
 //! * [`words`]: what counts as a word, in English, in code, in Korean, Japanese and Chinese;
 //! * [`store`]: keep them; the embedded store is one folder, no server;
 //! * [`query`]: plan, retrieve all legs in parallel under a deadline, and let the ranking core do the rest;
-//! * [`related`]: what else is about the same as a document.
+//! * [`related`]: what else is about the same as a document;
+//! * [`ask`]: pack what was found for a language model, and have it answer.
 #![forbid(unsafe_code)]
 
+pub mod ask;
 mod error;
 pub mod ingest;
 pub mod models;

@@ -17,7 +17,7 @@ use crate::failure::{Failure, Problem};
 use crate::fuse::explain;
 use crate::output;
 use config::{Config, ConfigArgs};
-use settings::{RankArgs, WaitArgs, WhatArgs};
+use settings::{PageArgs, RankArgs, WaitArgs, WhatArgs};
 
 const HELP: &str = "\
 Examples:
@@ -47,6 +47,9 @@ pub(crate) struct SearchArgs {
 
     #[command(flatten)]
     what: WhatArgs,
+
+    #[command(flatten)]
+    page: PageArgs,
 
     #[command(flatten)]
     rank: RankArgs,
@@ -96,6 +99,7 @@ impl SearchArgs {
             alternatives: self.explain,
             ..Request::new(&self.query)
         };
+        self.page.apply(&mut request, config);
         self.rank.apply(&mut request, config)?;
         self.wait.apply(&mut request, config)?;
         self.what.apply(&mut request)?;
