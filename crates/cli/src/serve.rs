@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use mainstem::ask::Asker;
 use mainstem::query::{Engine, Settings};
 use mainstem::store::EmbeddedStore;
 use mainstem_server::config::{OPTIONS, ServerConfig};
@@ -83,11 +84,13 @@ pub(crate) fn run(args: &ServeArgs, store: &Path) -> Result<ExitCode, Failure> {
         return Ok(report(&effective.problems));
     }
     let searches = args.config.read(store)?;
+    let asker =
+        Asker::new(searches.ask.clone(), searches.folder()).map_err(|error| Box::new(error) as Failure)?;
     let store = Arc::new(EmbeddedStore::init(store)?);
     let engine = Engine::new(Arc::clone(&store) as _, None, Settings::default());
     let settings = searches.on(engine)?.settings().clone();
     let (config, pipeline) = (effective.resolved.config, searches.pipeline);
-    let setup = Setup { store, settings, pipeline, config, keys: false };
+    let setup = Setup { store, settings, pipeline, config, keys: false, asker: Some(Arc::new(asker)) };
     let mut told = Ok(());
     server::run(setup, |address| told = output::write(None, &format!("listening on http://{address}\n")))
         .map_err(|error| Box::new(error) as Failure)?;

@@ -1,8 +1,10 @@
 //! What every request sees.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use mainstem::ask::{AskSettings, Asker};
 use mainstem::ingest::vectors;
 use mainstem::models::{self, known};
 use mainstem::query::{Engine, Settings};
@@ -28,6 +30,8 @@ pub struct Setup {
     pub config: ServerConfig,
     /// Whether there are access keys.
     pub keys: bool,
+    /// What packs contexts and asks a language model; contexts alone, in the usual way, when left out.
+    pub asker: Option<Arc<Asker>>,
 }
 
 /// The models in use. They change when the store is told of its model.
@@ -50,7 +54,10 @@ pub struct App {
     pub metrics: Metrics,
     /// The `[pipeline]` of the configuration.
     pub pipeline: Map<String, Value>,
+    /// What packs contexts and asks a language model.
+    pub asker: Arc<Asker>,
     engines: RwLock<Engines>,
+    asks: Arc<Semaphore>,
     searches: Arc<Semaphore>,
     writes: Arc<Semaphore>,
     stopping: AtomicBool,
@@ -66,14 +73,20 @@ impl App {
     /// # Errors
     /// When the store cannot be read.
     pub fn new(setup: Setup) -> Result<Arc<Self>, ApiError> {
-        let Setup { store, settings, pipeline, config, keys: _ } = setup;
+        let Setup { store, settings, pipeline, config, keys: _, asker } = setup;
+        let asker = match asker {
+            Some(asker) => asker,
+            None => Arc::new(Asker::new(AskSettings::default(), Path::new(""))?),
+        };
         let engines = engines(&store, settings)?;
         Ok(Arc::new(Self {
+            asks: Arc::new(places(config.asks)),
             searches: Arc::new(places(config.searches)),
             writes: Arc::new(places(config.writes)),
             metrics: Metrics::default(),
             engines: RwLock::new(engines),
             stopping: AtomicBool::new(false),
+            asker,
             store,
             config,
             pipeline,
@@ -111,6 +124,14 @@ impl App {
     /// When all are taken.
     pub fn search_slot(&self) -> Result<Slot, ApiError> {
         self.slot(&self.searches, "searches", "the server runs as many searches as it takes on")
+    }
+
+    /// A place for an answer of a language model.
+    ///
+    /// # Errors
+    /// When all are taken.
+    pub fn ask_slot(&self) -> Result<Slot, ApiError> {
+        self.slot(&self.asks, "asks", "the server asks the model as much as it takes on")
     }
 
     /// A place for a request that writes.

@@ -99,14 +99,14 @@ fn what_is_not_worth_it_stays_out_and_is_told() {
             "The rollback job is run by hand, and never on a Friday, as everybody knows.",
         ),
         hit(2, 0.9, "chat", "b", "the rollback job is run by hand, and  never on a Friday"),
-        hit(3, 0.41, "chat", "c", "something else"),
-        hit(4, 0.39, "chat", "d", "hardly anything"),
+        hit(3, 0.21, "chat", "c", "something else"),
+        hit(4, 0.19, "chat", "d", "hardly anything"),
         hit(5, 0.9, "chat", "e", " \n "),
     ];
     let context = pack(1000, &hits);
     assert_eq!(ids(&context), ["wiki/a#0", "chat/c#0"]);
     assert_eq!(why(&context, "chat/b#0"), "duplicate of wiki/a#0");
-    assert_eq!(why(&context, "chat/d#0"), "below the floor: score 0.390, worth it from 0.400");
+    assert_eq!(why(&context, "chat/d#0"), "below the floor: score 0.190, worth it from 0.200");
     assert_eq!(why(&context, "chat/e#0"), "empty: it has no text");
 }
 

@@ -1,5 +1,6 @@
 //! The routes, one file for each resource. A new one gets its own file and a line in [`router`].
 
+pub mod ask;
 pub mod bulk;
 pub mod documents;
 pub mod fuse;
@@ -19,9 +20,17 @@ use crate::app::App;
 
 /// All routes with their descriptions.
 fn api() -> Api {
-    [search::routes, fuse::routes, sources::routes, bulk::routes, documents::routes, health::routes]
-        .into_iter()
-        .fold(Api::default(), |api, routes| routes(api))
+    [
+        search::routes,
+        ask::routes,
+        fuse::routes,
+        sources::routes,
+        bulk::routes,
+        documents::routes,
+        health::routes,
+    ]
+    .into_iter()
+    .fold(Api::default(), |api, routes| routes(api))
 }
 
 /// The description of everything, as `/openapi.json` gives it.

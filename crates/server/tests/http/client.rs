@@ -5,6 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainstem::ask::{AskSettings, Asker};
 use mainstem::query::Settings;
 use mainstem::store::EmbeddedStore;
 use mainstem_server::run::{Running, start};
@@ -68,7 +69,26 @@ impl Server {
         let store = Arc::new(EmbeddedStore::init(&folder.path().join("store")).unwrap());
         let mut config = ServerConfig { address: "127.0.0.1:0".parse().unwrap(), ..ServerConfig::default() };
         change(&mut config);
-        let setup = Setup { store, settings: Settings::default(), pipeline, config, keys: false };
+        Self::start(
+            folder,
+            Setup { store, settings: Settings::default(), pipeline, config, keys: false, asker: None },
+        )
+    }
+
+    /// A server whose questions are answered under these settings.
+    pub(crate) fn that_asks(settings: AskSettings, change: impl FnOnce(&mut ServerConfig)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(EmbeddedStore::init(&folder.path().join("store")).unwrap());
+        let mut config = ServerConfig { address: "127.0.0.1:0".parse().unwrap(), ..ServerConfig::default() };
+        change(&mut config);
+        let asker = Some(Arc::new(Asker::new(settings, folder.path()).unwrap()));
+        let (settings, pipeline) = (Settings::default(), Map::new());
+        let server = Self::start(folder, Setup { store, settings, pipeline, config, keys: false, asker });
+        server.fill();
+        server
+    }
+
+    fn start(folder: tempfile::TempDir, setup: Setup) -> Self {
         let running = start(setup).unwrap();
         let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         Self { running, folder, agent }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod access_and_limits;
+mod ask;
 mod client;
 mod description;
 mod documents;
@@ -9,3 +10,5 @@ mod errors;
 mod ingest;
 mod life;
 mod search;
+#[path = "../../../mainstem/tests/ask/service.rs"]
+mod service;

@@ -231,5 +231,6 @@ fn diversity(passages: &[Passage], considered: &[Piece]) -> f64 {
     }
     let share = |count: &usize| *count as f64 / passages.len() as f64;
     let entropy: f64 = used.values().map(share).map(|share| -share * share.ln()).sum();
-    (entropy / (found as f64).ln()).clamp(0.0, 1.0)
+    // The entropy of one source is -0.
+    (entropy / (found as f64).ln()).clamp(0.0, 1.0) + 0.0
 }

@@ -1,6 +1,6 @@
 //! Packing: which passages a model gets to read, and why.
 //!
-//! The best 30 hits are considered. A hit is worth it when its score is at least 0.4 of the best one's. First every kind of source gets
+//! The best 30 hits are considered. A hit is worth it when its score is at least 0.2 of the best one's. First every kind of source gets
 //! its floor: up to 5 of its hits, the best of each kind, then the second of each, and so on. Then the rest follow by rank, until the
 //! budget is spent. Parts that stand next to each other in a document become one passage; the passage that no longer fits is cut behind a
 //! sentence or a word, and is the last.
@@ -26,7 +26,7 @@ pub const CONSIDERED: usize = 30;
 /// So many hits of each kind of source go first.
 pub const FLOOR: usize = 5;
 /// A hit is worth it when its score is at least this share of the best one's.
-pub const WORTH: f64 = 0.4;
+pub const WORTH: f64 = 0.2;
 
 /// How a context is packed.
 #[derive(Clone, Copy, Debug, PartialEq)]
