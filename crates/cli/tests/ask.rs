@@ -146,7 +146,7 @@ fn slips_are_told() {
         (&["--budget", "0"], "expected `budget` as a number of tokens from 1"),
         (&["--template", "nowhere.jinja"], "cannot read the template"),
         (&["--template", "bad.jinja"], "unknown variable `kindz` in the template"),
-        (&["--source", "nowhere"], "unknown source `nowhere`"),
+        (&["--source", "wikki"], "unknown source `wikki`"),
     ] {
         let output = run(&folder, &[&["ask", "rollback"], arguments].concat());
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

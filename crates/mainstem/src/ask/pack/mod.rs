@@ -109,25 +109,19 @@ impl<'a> Packing<'a> {
         false
     }
 
-    /// Joins a piece to the passages beside it, which become one.
+    /// Joins a piece to the passages beside it, which become one. If that does not fit, nothing changes.
     fn join(&mut self, piece: &'a Piece) {
+        let Some(at) = self.drafts.iter().position(|draft| draft.touches(piece)) else { return };
         let before = self.drafts.clone();
-        let (mut beside, others): (Vec<_>, Vec<_>) =
-            self.drafts.drain(..).partition(|draft| draft.touches(piece));
-        let rest = beside.split_off(1);
-        let Some(first) = beside.pop() else { return };
-        let into = first.lead.id.clone();
-        let swallowed: Vec<&Piece> = rest.iter().map(|draft| draft.lead).chain([piece]).collect();
-        let joined = rest.into_iter().fold(first.with(piece), Draft::and);
-        let at = others
-            .iter()
-            .take_while(|draft| {
-                before.iter().position(|old| old.lead.id == draft.lead.id)
-                    < before.iter().position(|old| old.lead.id == into)
-            })
-            .count();
-        self.drafts = others;
-        self.drafts.insert(at, joined);
+        let mut joined = self.drafts[at].clone().with(piece);
+        let mut swallowed = vec![piece];
+        while let Some(further) = self.drafts[at + 1..].iter().position(|draft| draft.touches(piece)) {
+            let other = self.drafts.remove(at + 1 + further);
+            swallowed.push(other.lead);
+            joined = joined.and(other);
+        }
+        let into = joined.lead.id.clone();
+        self.drafts[at] = joined;
         if self.fits() {
             let told = swallowed.into_iter().map(|piece| (piece, Omitted::Joined { into: into.clone() }));
             self.omitted.extend(told);
