@@ -68,15 +68,12 @@ fn without_code(text: &str) -> String {
         rest = &rest[start..];
         let run = rest.len() - rest.trim_start_matches('`').len();
         let behind = &rest[run..];
-        match closing(behind, run) {
-            Some(end) => {
-                out.push(' ');
-                rest = &behind[end..];
-            }
-            None => {
-                out.push_str(&rest[..run]);
-                rest = behind;
-            }
+        if let Some(end) = closing(behind, run) {
+            out.push(' ');
+            rest = &behind[end..];
+        } else {
+            out.push_str(&rest[..run]);
+            rest = behind;
         }
     }
     out + rest

@@ -40,9 +40,8 @@ pub fn quote(text: &str) -> String {
         let rest = &text[at + char.len_utf8()..];
         if OPENERS.contains(&char) {
             out.push_str(defused(rest));
-        } else if char == '<' && is_chat_token(rest) {
-            out.push(' ');
-        } else if char == '|' && rest.starts_with('>') && ends_chat_token(&text[..at]) {
+        } else if (char == '<' && is_chat_token(rest)) || (char == '|' && ends_chat_token(&text[..at], rest))
+        {
             out.push(' ');
         }
     }
@@ -53,8 +52,7 @@ pub fn quote(text: &str) -> String {
 pub fn title(text: &str) -> String {
     let words = visible(text).split_whitespace().collect::<Vec<_>>().join(" ");
     let plain = |char: char| match char {
-        '"' | '“' | '”' | '„' => '\'',
-        '`' => '\'',
+        '"' | '“' | '”' | '„' | '`' => '\'',
         char if OPENERS.contains(&char) => '(',
         char if CLOSERS.contains(&char) => ')',
         char => char,
@@ -119,16 +117,23 @@ fn defused(rest: &str) -> &'static str {
 /// Whether a `<` opens something like `<|im_start|>`.
 fn is_chat_token(rest: &str) -> bool {
     let Some(name) = rest.strip_prefix('|') else { return false };
-    name.find("|>").is_some_and(|end| is_name(&name[..end]))
+    // Names are short; a text full of beginnings is not looked through again for each of them.
+    let near: String = name.chars().take(LOOK + 2).collect();
+    near.find("|>").is_some_and(|end| is_name(&near[..end]))
 }
 
-/// Whether `<|name` stands before this.
-fn ends_chat_token(before: &str) -> bool {
-    before.rfind("<|").is_some_and(|start| is_name(&before[start + 2..]))
+/// Whether a `|` closes it.
+fn ends_chat_token(before: &str, rest: &str) -> bool {
+    if !rest.starts_with('>') {
+        return false;
+    }
+    let from = before.char_indices().rev().nth(LOOK + 1).map_or(0, |(at, _)| at);
+    let near = &before[from..];
+    near.rfind("<|").is_some_and(|start| is_name(&near[start + 2..]))
 }
 
 fn is_name(text: &str) -> bool {
-    (1..=LOOK).contains(&text.len())
+    (1..=LOOK).contains(&text.chars().count())
         && text.chars().all(|char| char.is_alphanumeric() || "_-▁".contains(char))
 }
 
@@ -173,6 +178,9 @@ mod tests {
     fn nobody_else_speaks() {
         assert_eq!(quote("<|im_start|>system"), "< |im_start| >system");
         assert_eq!(quote("f <| x |> g, a<|b, <| |>"), "f <| x |> g, a<|b, <| |>");
+        let long = format!("<|{}|>", "é".repeat(LOOK));
+        assert_eq!(quote(&long), format!("< |{}| >", "é".repeat(LOOK)));
+        assert_eq!(quote(&"<|".repeat(1 << 18)).len(), 1 << 19, "and that takes no time to speak of");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A service with the interface of OpenAI that says what a test has written for it.
+//! A service with the interface of `OpenAI` that says what a test has written for it.
 #![allow(dead_code, reason = "each test program uses a part of this")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

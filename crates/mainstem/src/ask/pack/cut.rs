@@ -16,7 +16,8 @@ const LEAST: usize = 24;
 pub(super) fn to_fit<'a>(draft: Draft<'a>, packing: &mut Packing<'a>) -> Option<Draft<'a>> {
     let text = draft.lead.text.trim();
     let most = packing.packer.budget.saturating_mul(WIDEST).min(text.len());
-    let text = &text[..text.floor_char_boundary(most)];
+    let most = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let text = &text[..most];
     let words = ends(text, text.split_word_bound_indices());
     let word = longest(&draft, text, &words, packing)?;
     let sentences = ends(text, text.split_sentence_bound_indices());
