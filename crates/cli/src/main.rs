@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod ask;
 mod config;
 mod demo;
 mod eval;
@@ -52,6 +53,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Mcp(args) => mcp::run(args, &place.place()?),
         Command::Demo(args) => demo::run(args),
         Command::Init(args) => store::init(args, store),
+        Command::Ask(args) => ask::run(args, store),
         Command::Fuse(args) => fuse::run(args),
         Command::Eval(args) => eval::run(args, store),
         Command::Tune(args) => tune::run(args, store),

@@ -59,7 +59,8 @@ fn here(args: &McpArgs, store: &Path) -> Result<Here, Failure> {
     let engine = config.on(engine)?;
     let (settings, reranking) = (engine.settings().clone(), engine.reranker().cloned());
     let (pipeline, keys) = (config.pipeline, args.key.is_some());
-    let setup = Setup { store, settings, pipeline, reranking, config: ServerConfig::default(), keys };
+    let setup =
+        Setup { store, settings, pipeline, reranking, config: ServerConfig::default(), keys, asker: None };
     let app = App::new(setup).map_err(boxed)?;
     Here::outside(&app, args.key.as_deref()).map_err(boxed)
 }

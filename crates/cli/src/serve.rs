@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use mainstem::ask::Asker;
 use mainstem::query::{Engine, Settings};
 use mainstem::store::EmbeddedStore;
 use mainstem_server::config::{OPTIONS, ServerConfig};
@@ -84,12 +85,15 @@ pub(crate) fn run(args: &ServeArgs, store: &Path) -> Result<ExitCode, Failure> {
         return Ok(report(&effective.problems));
     }
     let searches = args.config.read(store)?;
+    let asker =
+        Asker::new(searches.ask.clone(), searches.folder()).map_err(|error| Box::new(error) as Failure)?;
     let store = Arc::new(EmbeddedStore::init(store)?);
     let engine = Engine::new(Arc::clone(&store) as _, None, Settings::default());
     let engine = searches.on(engine)?;
     let (settings, reranking) = (engine.settings().clone(), engine.reranker().cloned());
     let (config, pipeline) = (effective.resolved.config, searches.pipeline);
-    let setup = Setup { store, settings, pipeline, reranking, config, keys: true };
+    let asker = Some(Arc::new(asker));
+    let setup = Setup { store, settings, pipeline, reranking, config, keys: true, asker };
     let mut told = Ok(());
     server::run(setup, |address| told = output::write(None, &format!("listening on http://{address}\n")))
         .map_err(|error| Box::new(error) as Failure)?;

@@ -178,7 +178,7 @@ fn words_alone_will_do() {
 fn the_commands_named_after_writing_work() {
     let folder = Folder::new("demo-written");
     let text = folder.stdout("demo --write here/samples/");
-    assert!(text.starts_with("wrote 49 files to `here/samples/`; try\n"), "{text}");
+    assert!(text.starts_with("wrote 54 files to `here/samples/`; try\n"), "{text}");
     let named = commands(&text);
     assert_eq!(named.len(), 4);
     for command in &named {

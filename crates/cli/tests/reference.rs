@@ -38,7 +38,7 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 30] = [
+    let commands: [&[&str]; 31] = [
         &[],
         &["demo"],
         &["init"],
@@ -46,6 +46,7 @@ fn command_line() {
         &["sources"],
         &["search"],
         &["related"],
+        &["ask"],
         &["fuse"],
         &["eval"],
         &["eval", "compare"],

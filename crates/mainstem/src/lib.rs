@@ -9,9 +9,11 @@
 //! * [`query`]: plan, retrieve all legs in parallel under a deadline, and let the ranking core do the rest;
 //! * [`rerank`]: read the best hits once more, on this machine or over HTTP;
 //! * [`related`]: what else is about the same as a document;
-//! * [`reports`]: what was last measured on a store.
+//! * [`reports`]: what was last measured on a store;
+//! * [`ask`]: pack what was found for a language model, and have it answer.
 #![forbid(unsafe_code)]
 
+pub mod ask;
 mod error;
 pub mod ingest;
 pub mod models;

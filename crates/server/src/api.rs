@@ -46,6 +46,8 @@ struct Answer {
     kind: &'static str,
     meaning: &'static str,
     schema: Describe,
+    /// The same in another type.
+    other: Option<(&'static str, Describe)>,
 }
 
 /// Makes the schema of a type.
@@ -113,7 +115,22 @@ impl Operation {
     /// What it gives with a status, as some type.
     #[must_use]
     pub fn gives_as<T: JsonSchema>(mut self, status: u16, kind: &'static str, meaning: &'static str) -> Self {
-        self.answers.push(Answer { status, kind, meaning, schema: SchemaGenerator::subschema_for::<T> });
+        self.answers.push(Answer {
+            status,
+            kind,
+            meaning,
+            schema: SchemaGenerator::subschema_for::<T>,
+            other: None,
+        });
+        self
+    }
+
+    /// What the same status also gives, as another type.
+    #[must_use]
+    pub fn or_gives<T: JsonSchema>(mut self, kind: &'static str) -> Self {
+        if let Some(answer) = self.answers.last_mut() {
+            answer.other = Some((kind, SchemaGenerator::subschema_for::<T>));
+        }
         self
     }
 
@@ -125,8 +142,11 @@ impl Operation {
 
     fn write(self, schemas: &mut SchemaGenerator) -> Value {
         let mut answers = Map::new();
-        for Answer { status, kind, meaning, schema } in self.answers {
-            let content = json!({ kind: { "schema": schema(schemas) } });
+        for Answer { status, kind, meaning, schema, other } in self.answers {
+            let mut content = json!({ kind: { "schema": schema(schemas) } });
+            if let Some((kind, schema)) = other {
+                content[kind] = json!({ "schema": schema(schemas) });
+            }
             answers.insert(status.to_string(), json!({ "description": meaning, "content": content }));
         }
         let error = schemas.subschema_for::<ErrorBody>();

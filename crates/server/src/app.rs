@@ -1,9 +1,11 @@
 //! What every request sees.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use mainstem::ask::{AskSettings, Asker};
 use mainstem::ingest::vectors;
 use mainstem::models::{self, known};
 use mainstem::query::{Engine, Settings};
@@ -35,6 +37,8 @@ pub struct Setup {
     pub config: ServerConfig,
     /// Whether the access keys in the folder of the store count. If not, whoever reaches the server may do everything.
     pub keys: bool,
+    /// What packs contexts and asks a language model; contexts alone, in the usual way, when left out.
+    pub asker: Option<Arc<Asker>>,
 }
 
 impl Setup {
@@ -72,6 +76,9 @@ pub struct App {
     engines: RwLock<Engines>,
     /// The vectors of some queries, for where no model is.
     known: OnceLock<HashMap<String, Vec<f32>>>,
+    /// What packs contexts and asks a language model.
+    pub asker: Arc<Asker>,
+    asks: Arc<Semaphore>,
     searches: Arc<Semaphore>,
     writes: Arc<Semaphore>,
     stopping: AtomicBool,
@@ -87,13 +94,18 @@ impl App {
     /// # Errors
     /// When the store or its keys cannot be read, or others can reach the address and there are no keys.
     pub fn new(setup: Setup) -> Result<Arc<Self>, ApiError> {
-        let Setup { store, settings, pipeline, reranking, config, keys } = setup;
+        let Setup { store, settings, pipeline, reranking, config, keys, asker } = setup;
         let open_here = config.open_on_loopback && config.address.ip().is_loopback();
         let gate = Gate::new(keys.then(|| KeyFile::of(store.dir())), open_here)?;
         // Again, of the keys that are asked for from now on.
         check_bind(config.address, gate.has_keys())?;
         let engines = engines(&store, settings, reranking, config.embed)?;
+        let asker = match asker {
+            Some(asker) => asker,
+            None => Arc::new(Asker::new(AskSettings::default(), Path::new(""))?),
+        };
         Ok(Arc::new(Self {
+            asks: Arc::new(places(config.asks)),
             searches: Arc::new(places(config.searches)),
             writes: Arc::new(places(config.writes)),
             metrics: Metrics::default(),
@@ -101,6 +113,7 @@ impl App {
             known: OnceLock::new(),
             stopping: AtomicBool::new(false),
             gate,
+            asker,
             store,
             config,
             pipeline,
@@ -149,6 +162,14 @@ impl App {
     /// When all are taken.
     pub fn search_slot(&self) -> Result<Slot, ApiError> {
         self.slot(&self.searches, "searches", "the server runs as many searches as it takes on")
+    }
+
+    /// A place for an answer of a language model.
+    ///
+    /// # Errors
+    /// When all are taken.
+    pub fn ask_slot(&self) -> Result<Slot, ApiError> {
+        self.slot(&self.asks, "asks", "the server asks the model as much as it takes on")
     }
 
     /// A place for a request that writes.

@@ -158,8 +158,8 @@ mod tests {
         let store = Arc::new(EmbeddedStore::init(folder.path()).unwrap());
         let (settings, pipeline) = (mainstem::query::Settings::default(), serde_json::Map::new());
         let config = crate::config::ServerConfig::default();
-        let app =
-            App::new(Setup { store, settings, pipeline, reranking: None, config, keys: false }).unwrap();
+        let setup = Setup { store, settings, pipeline, reranking: None, config, keys: false, asker: None };
+        let app = App::new(setup).unwrap();
         let service = TowerToHyperService::new(around(Router::new().route("/", get(panics)), &app));
         let response = service.call(Request::new(Body::empty())).await.unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);

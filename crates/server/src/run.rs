@@ -130,7 +130,8 @@ impl Bound {
 }
 
 fn runtime(config: &crate::config::ServerConfig) -> io::Result<Runtime> {
-    let threads = config.searches.saturating_add(config.writes).saturating_add(SPARE_THREADS);
+    let threads =
+        [config.searches, config.writes, config.asks].into_iter().fold(SPARE_THREADS, usize::saturating_add);
     tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(threads).build()
 }
 

@@ -27,7 +27,15 @@ pub(super) fn serve(
     keep(store.dir(), demo);
     let config = ServerConfig { address: free_address(), log_level: quiet(), ..ServerConfig::default() };
     let (settings, pipeline) = (Settings::default(), Map::new());
-    let setup = Setup { store: Arc::clone(store), settings, pipeline, reranking: None, config, keys: false };
+    let setup = Setup {
+        store: Arc::clone(store),
+        settings,
+        pipeline,
+        reranking: None,
+        config,
+        keys: false,
+        asker: None,
+    };
     let questions = meaning.map(known_questions).transpose()?;
     let mut told = Ok(());
     let ready = |address: SocketAddr| {

@@ -26,15 +26,15 @@ macro_rules! samples {
 }
 
 samples! {
-    "code-review/README.md" "code-review/mainstem.toml" "code-review/queries.jsonl" "code-review/qrels.tsv"
+    "code-review/README.md" "code-review/mainstem.toml" "code-review/prompt.jinja" "code-review/queries.jsonl" "code-review/qrels.tsv"
     "code-review/code.jsonl" "code-review/reviews.jsonl" "code-review/wiki.jsonl"
-    "agent-memory/README.md" "agent-memory/mainstem.toml" "agent-memory/queries.jsonl" "agent-memory/qrels.tsv"
+    "agent-memory/README.md" "agent-memory/mainstem.toml" "agent-memory/prompt.jinja" "agent-memory/queries.jsonl" "agent-memory/qrels.tsv"
     "agent-memory/facts.jsonl" "agent-memory/episodes.jsonl" "agent-memory/documents.jsonl"
-    "desktop/README.md" "desktop/mainstem.toml" "desktop/queries.jsonl" "desktop/qrels.tsv"
+    "desktop/README.md" "desktop/mainstem.toml" "desktop/prompt.jinja" "desktop/queries.jsonl" "desktop/qrels.tsv"
     "desktop/slack.jsonl" "desktop/notion.jsonl" "desktop/linear.jsonl" "desktop/gmail.jsonl"
-    "docs-team/README.md" "docs-team/mainstem.toml" "docs-team/queries.jsonl" "docs-team/qrels.tsv"
+    "docs-team/README.md" "docs-team/mainstem.toml" "docs-team/prompt.jinja" "docs-team/queries.jsonl" "docs-team/qrels.tsv"
     "docs-team/guides.jsonl" "docs-team/api.jsonl" "docs-team/changelog.jsonl" "docs-team/faq.jsonl"
-    "chess-tutor/README.md" "chess-tutor/mainstem.toml" "chess-tutor/queries.jsonl" "chess-tutor/qrels.tsv"
+    "chess-tutor/README.md" "chess-tutor/mainstem.toml" "chess-tutor/prompt.jinja" "chess-tutor/queries.jsonl" "chess-tutor/qrels.tsv"
     "chess-tutor/books.jsonl" "chess-tutor/games.jsonl"
     "first-look/README.md" "first-look/search.json" "first-look/corpus.jsonl" "first-look/queries.jsonl"
     "first-look/qrels.tsv" "first-look/code-lexical.run" "first-look/code-dense.run"

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use indexmap::{IndexMap, IndexSet};
+use mainstem::ask::AskSettings;
 use mainstem::query::{Engine, PAGE, Request};
 use mainstem::rerank::RerankConfig;
 use mainstem_core::Error;
@@ -51,6 +52,8 @@ pub(crate) struct Config {
     pub(crate) rerank: Option<RerankConfig>,
     /// How long it waits.
     pub(crate) deadline: Patience,
+    /// How questions are answered.
+    pub(crate) ask: AskSettings,
 }
 
 impl ConfigArgs {
@@ -76,8 +79,8 @@ impl Config {
     /// Reads a file.
     pub(crate) fn open(path: &str) -> Result<Self, Problem> {
         let written = Written::read(&read_text(path)?).map_err(|error| Problem::in_file(error, path))?;
-        let Written { pipeline, weights, candidates, deadline, rerank, .. } = written;
-        let pipeline = pipeline.unwrap_or_default();
+        let Written { pipeline, weights, candidates, deadline, rerank, ask, .. } = written;
+        let (pipeline, ask) = (pipeline.unwrap_or_default(), ask.unwrap_or_default());
         if rerank.is_some() && pipeline.contains_key("rerank") {
             let message = format!("`{path}` has both `[rerank]` and `[pipeline.rerank]`, expected one");
             return Err(Problem::conflict(
@@ -85,7 +88,7 @@ impl Config {
                 "keep `[rerank]`: it takes the same settings, and a `model`",
             ));
         }
-        Self { path: Some(path.to_owned()), pipeline, weights, candidates, rerank: None, deadline }
+        Self { path: Some(path.to_owned()), pipeline, weights, candidates, rerank: None, deadline, ask }
             .with_reranker(rerank)
     }
 
@@ -188,12 +191,16 @@ impl Config {
     fn model(&self) -> Result<Option<(String, Model)>, Problem> {
         let named = self.pipeline.get("learned").and_then(|learned| learned.get("model"));
         let Some(named) = named.and_then(Value::as_str) else { return Ok(None) };
-        let folder = self.path.as_deref().and_then(|path| Path::new(path).parent());
-        let file = folder.unwrap_or(Path::new("")).join(named).display().to_string();
+        let file = self.folder().join(named).display().to_string();
         let place = || Place::default().in_file(&file);
         let text = fs::read_to_string(&file).map_err(|source| Problem::Read { place: place(), source })?;
         let model = Model::from_json(&text).map_err(|error| Problem::in_file(error, &file))?;
         Ok(Some((file, model)))
+    }
+
+    /// The folder of the file, where the files are that it names.
+    pub(crate) fn folder(&self) -> &Path {
+        self.path.as_deref().and_then(|path| Path::new(path).parent()).unwrap_or(Path::new(""))
     }
 
     /// How many hits are wanted.

@@ -88,6 +88,9 @@ fn shown(hit: Hit) -> SearchHit {
         url: hit.url,
         label: hit.label,
         snippet: Snippet { text: hit.snippet, highlights: hit.highlights },
+        // Nothing that is shown here looks at its place.
+        order: 0,
+        span: 0..0,
         text: hit.text,
         created_at: hit.created_at,
         metadata: hit.metadata,

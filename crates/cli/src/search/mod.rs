@@ -21,7 +21,7 @@ use crate::output;
 use crate::remote::Place;
 use config::{Config, ConfigArgs};
 use found::Found;
-use settings::{RankArgs, WaitArgs, WhatArgs};
+use settings::{PageArgs, RankArgs, WaitArgs, WhatArgs};
 
 const HELP: &str = "\
 Examples:
@@ -55,6 +55,9 @@ pub(crate) struct SearchArgs {
 
     #[command(flatten)]
     what: WhatArgs,
+
+    #[command(flatten)]
+    page: PageArgs,
 
     #[command(flatten)]
     rank: RankArgs,
@@ -117,6 +120,7 @@ impl SearchArgs {
             alternatives: self.explain,
             ..Request::new(&self.query)
         };
+        self.page.apply(&mut request, config);
         self.rank.apply(&mut request, config)?;
         self.wait.apply(&mut request, config)?;
         self.what.apply(&mut request)?;

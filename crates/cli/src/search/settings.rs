@@ -19,7 +19,7 @@ use crate::failure::{Failure, Problem};
 
 /// What is searched.
 #[derive(Args, Debug)]
-pub(super) struct WhatArgs {
+pub(crate) struct WhatArgs {
     /// Search this source only; repeat for several
     #[arg(long, value_name = "NAME")]
     source: Vec<String>,
@@ -58,7 +58,7 @@ pub(super) struct WhatArgs {
 }
 
 impl WhatArgs {
-    pub(super) fn apply(&self, request: &mut Request) -> Result<(), Failure> {
+    pub(crate) fn apply(&self, request: &mut Request) -> Result<(), Failure> {
         let now = request.now.clone().unwrap_or_else(Moment::now);
         let filter = &mut request.filter;
         filter.sources = given(&self.source);
@@ -74,16 +74,33 @@ impl WhatArgs {
     }
 }
 
-/// How it is ranked.
+/// Which hits are shown.
 #[derive(Args, Debug)]
-pub(super) struct RankArgs {
+pub(super) struct PageArgs {
     #[arg(short = 'n', long, value_name = "N", help = format!("How many hits to show [default: as configured, else {}]", mainstem::query::PAGE))]
     limit: Option<usize>,
 
     /// How many hits to pass over
     #[arg(long, value_name = "N")]
     offset: Option<usize>,
+}
 
+impl PageArgs {
+    /// How many hits are wanted and how many passed over, as far as it was said.
+    pub(super) fn page(&self) -> (Option<usize>, Option<usize>) {
+        (self.limit, self.offset)
+    }
+
+    /// Lays the options over the settings of the file.
+    pub(super) fn apply(&self, request: &mut Request, config: &Config) {
+        request.limit = self.limit.unwrap_or_else(|| config.limit());
+        request.offset = self.offset.unwrap_or_else(|| config.offset());
+    }
+}
+
+/// How it is ranked.
+#[derive(Args, Debug)]
+pub(crate) struct RankArgs {
     /// How sources meet: calibrated, by comparable score, or by rank alone [default: calibrated]
     #[arg(long, value_name = "HOW", value_parser = PossibleValuesParser::new(["calibrated", "score", "rank"]))]
     across: Option<String>,
@@ -103,15 +120,8 @@ pub(super) struct RankArgs {
 }
 
 impl RankArgs {
-    /// How many hits are wanted and how many passed over, as far as it was said.
-    pub(super) fn page(&self) -> (Option<usize>, Option<usize>) {
-        (self.limit, self.offset)
-    }
-
     /// Lays the options over the settings of the file.
-    pub(super) fn apply(&self, request: &mut Request, config: &Config) -> Result<(), Problem> {
-        request.limit = self.limit.unwrap_or_else(|| config.limit());
-        request.offset = self.offset.unwrap_or_else(|| config.offset());
+    pub(crate) fn apply(&self, request: &mut Request, config: &Config) -> Result<(), Problem> {
         let mut pipeline = config.pipeline.clone();
         pipeline.extend(ranking(self.across.as_deref(), self.method.as_deref()));
         request.pipeline = Value::Object(pipeline);
@@ -122,7 +132,7 @@ impl RankArgs {
 
 /// How long it may take.
 #[derive(Args, Debug)]
-pub(super) struct WaitArgs {
+pub(crate) struct WaitArgs {
     /// After this long, go on with what has arrived, if anything has [default: as configured, else 200ms]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     soft: Option<String>,
@@ -139,7 +149,7 @@ impl WaitArgs {
     }
 
     /// Lays the options over the settings of the file.
-    pub(super) fn apply(&self, request: &mut Request, config: &Config) -> Result<(), Problem> {
+    pub(crate) fn apply(&self, request: &mut Request, config: &Config) -> Result<(), Problem> {
         let said = Patience {
             soft: wait("--soft", self.soft.as_deref())?,
             hard: wait("--hard", self.hard.as_deref())?,

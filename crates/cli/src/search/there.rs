@@ -42,7 +42,7 @@ pub(super) fn run(args: &SearchArgs, client: &Client) -> Result<ExitCode, Failur
 
 /// The same request for a server. What was not said is left to its configuration.
 fn asked(args: &SearchArgs, request: Request) -> Search {
-    let (k, offset) = args.rank.page();
+    let (k, offset) = args.page.page();
     let ms = |deadline: Deadline| Patience {
         soft_ms: deadline.soft.as_millis() as u64,
         hard_ms: deadline.hard.as_millis() as u64,

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use jiff::SignedDuration;
+use mainstem::ask::AskSettings;
 use mainstem::query::Settings;
 use mainstem::rerank::RerankConfig;
 use mainstem_core::deadline::Deadline;
-use mainstem_core::{Error, PipelineSpec};
+use mainstem_core::{Diagnostic as _, Error, PipelineSpec, Place};
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -28,6 +29,8 @@ pub(crate) struct Written {
     pub(crate) deadline: Patience,
     /// Who reads the best hits once more.
     pub(crate) rerank: Option<RerankConfig>,
+    /// How questions are answered.
+    pub(crate) ask: Option<AskSettings>,
     /// For `mainstem serve`, which checks it.
     pub(crate) server: Option<IgnoredAny>,
 }
@@ -54,6 +57,9 @@ impl Written {
         {
             return Err(Error::range(format!("`weights.{name}`"), "a finite number ≥ 0", weight));
         }
+        if let Some(ask) = &written.ask {
+            ask.check().map_err(|error| refused(&error))?;
+        }
         written.deadline.check(["`deadline.soft`", "`deadline.hard`"])?;
         match &written.pipeline {
             Some(pipeline) if lacks_method(pipeline) => check_with_default_method(pipeline)?,
@@ -61,6 +67,12 @@ impl Written {
         }
         Ok(written)
     }
+}
+
+/// What the library refuses, as something that is wrong in the file.
+fn refused(error: &mainstem::Error) -> Error {
+    let hint = error.hint().map(std::borrow::Cow::into_owned);
+    Error::Parse { message: error.to_string(), code: error.code(), hint, place: Place::default() }
 }
 
 fn lacks_method(pipeline: &Map<String, Value>) -> bool {
@@ -188,7 +200,13 @@ mod tests {
 
     #[test]
     fn any_table_is_enough() {
-        for text in ["[pipeline]", "[weights]\ndense = 2", "candidates = 50", "[deadline]\nsoft = \"1s\""] {
+        for text in [
+            "[pipeline]",
+            "[weights]\ndense = 2",
+            "candidates = 50",
+            "[deadline]\nsoft = \"1s\"",
+            "[ask]\nbudget = 900",
+        ] {
             assert!(Written::read(text).is_ok(), "{text}");
         }
         for text in ["", "[deadlines]", "[deadline]\nsoft = 200", "[deadline]\nsoft = \"2s\"\nhard = \"1s\""]

@@ -1,5 +1,6 @@
 //! The answer as a caller sees it: the ranking core's, with what the store knows about each hit.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use mainstem_core::answer::{Fate, Why};
@@ -42,6 +43,10 @@ pub struct SearchHit {
     pub snippet: Snippet,
     /// The whole text of the chunk.
     pub text: String,
+    /// The place of the chunk in its document, from 0.
+    pub order: u32,
+    /// The bytes of the document that the chunk stands for. Like the place, it is not written: the name says enough to a reader.
+    pub span: Range<usize>,
     /// When the document was written.
     pub created_at: Option<Moment>,
     /// Anything else that is known about the document.
@@ -69,6 +74,8 @@ impl SearchHit {
             label: document.label.clone(),
             snippet: Snippet::of(&chunk.chunk.text, &query.highlights(&chunk.chunk.text)),
             text: chunk.chunk.text.clone(),
+            order: chunk.chunk.order,
+            span: chunk.chunk.span.clone(),
             created_at: document.created_at.clone(),
             metadata: document.metadata.clone(),
             sources: hit.sources.clone(),

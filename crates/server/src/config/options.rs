@@ -59,6 +59,8 @@ options! {
         "Searches at the same time; one more is refused with 503 at once";
     writes: usize = 4,
         "Requests that write at the same time; one more is refused with 503 at once";
+    asks: usize = 8,
+        "Answers of a language model at the same time; one more is refused with 503 at once";
     connections: usize = 1024,
         "Open connections; one more is refused with 503 at once";
     body_limit: Bytes = Bytes(16 << 20),
@@ -75,6 +77,8 @@ options! {
         "Most hits of one page (`k`)";
     deepest_hit: usize = 10_000,
         "Deepest hit that paging reaches (`offset` + `k`)";
+    most_tokens: usize = 32_000,
+        "Largest `budget` of a context that a request may ask for";
     json_depth: usize = 64,
         "Deepest nesting of JSON";
     header_timeout: Seconds = Seconds::new(10),

@@ -1,5 +1,6 @@
 //! The routes, one file for each resource. A new one gets its own file and a line in [`router`].
 
+pub mod ask;
 pub mod bulk;
 pub mod documents;
 pub mod fuse;
@@ -25,6 +26,7 @@ fn api() -> Api {
     [
         search::routes,
         record::routes,
+        ask::routes,
         fuse::routes,
         rerank::routes,
         sources::routes,

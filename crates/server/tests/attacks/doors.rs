@@ -62,6 +62,7 @@ fn what_is_open_says_nothing() {
             plain("alive", Nobody, 200, "GET /healthz"),
             plain("ready", Nobody, 200, "GET /readyz"),
             plain("the description", Nobody, 200, "GET /openapi.json"),
+            plain("the page", Nobody, 200, "GET /"),
             plain("the page", Nobody, 200, "GET /docs"),
         ],
     );

@@ -172,7 +172,7 @@ impl Server {
         let mut settings = Settings::default();
         settings.sources.insert("vault".to_owned(), 5.0);
         let pipeline = pipeline().as_object().unwrap().clone();
-        let setup = Setup { store, settings, pipeline, reranking: None, config, keys: true };
+        let setup = Setup { store, settings, pipeline, reranking: None, config, keys: true, asker: None };
         Self { running: start(setup).unwrap(), folder }
     }
 

@@ -173,6 +173,7 @@ fn an_address_that_others_reach_is_refused() {
         reranking: None,
         config,
         keys: false,
+        asker: None,
     };
     let error = start(setup).err().unwrap();
     assert_eq!(error.code.as_str(), "E0205");

@@ -5,6 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainstem::ask::{AskSettings, Asker};
 use mainstem::query::Settings;
 use mainstem::rerank::Reranking;
 use mainstem::store::EmbeddedStore;
@@ -71,9 +72,8 @@ impl Server {
         let address = "127.0.0.1:0".parse().unwrap();
         let mut config = ServerConfig { address, embed: false, ..ServerConfig::default() };
         change(&mut config);
-        let setup =
-            Setup { store, settings: Settings::default(), pipeline, reranking: None, config, keys: false };
-        Self::start(setup, folder)
+        let (settings, reranking, asker) = (Settings::default(), None, None);
+        Self::start(folder, Setup { store, settings, pipeline, reranking, config, keys: false, asker })
     }
 
     /// A server with a reranker.
@@ -82,11 +82,26 @@ impl Server {
         let store = Arc::new(EmbeddedStore::init(&folder.path().join("store")).unwrap());
         let config =
             ServerConfig { address: "127.0.0.1:0".parse().unwrap(), embed: false, ..ServerConfig::default() };
-        let (settings, reranking) = (Settings::default(), Some(reranking));
-        Self::start(Setup { store, settings, pipeline, reranking, config, keys: false }, folder)
+        let (settings, reranking, asker) = (Settings::default(), Some(reranking), None);
+        Self::start(folder, Setup { store, settings, pipeline, reranking, config, keys: false, asker })
     }
 
-    fn start(setup: Setup, folder: tempfile::TempDir) -> Self {
+    /// A server whose questions are answered under these settings.
+    pub(crate) fn that_asks(settings: AskSettings, change: impl FnOnce(&mut ServerConfig)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(EmbeddedStore::init(&folder.path().join("store")).unwrap());
+        let mut config =
+            ServerConfig { address: "127.0.0.1:0".parse().unwrap(), embed: false, ..ServerConfig::default() };
+        change(&mut config);
+        let asker = Some(Arc::new(Asker::new(settings, folder.path()).unwrap()));
+        let (settings, pipeline, reranking) = (Settings::default(), Map::new(), None);
+        let server =
+            Self::start(folder, Setup { store, settings, pipeline, reranking, config, keys: false, asker });
+        server.fill();
+        server
+    }
+
+    fn start(folder: tempfile::TempDir, setup: Setup) -> Self {
         let running = start(setup).unwrap();
         let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         Self { running, folder, agent }

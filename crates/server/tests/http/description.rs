@@ -18,6 +18,7 @@ fn every_route_is_described_and_answers() {
             "/healthz",
             "/metrics",
             "/readyz",
+            "/v1/ask",
             "/v1/documents/{document}",
             "/v1/documents/{document}/related",
             "/v1/fuse",

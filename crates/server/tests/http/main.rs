@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod access_and_limits;
+mod ask;
 mod client;
 mod description;
 mod documents;
@@ -11,3 +12,5 @@ mod life;
 mod page;
 mod rerank;
 mod search;
+#[path = "../../../mainstem/tests/ask/service.rs"]
+mod service;

@@ -1,0 +1,234 @@
+//! `POST /v1/ask`: a context of the best hits, and what a language model makes of it, as it comes.
+//!
+//! The search runs before the answer begins, so that what is wrong with a request has its status. From then on there are events: `context`,
+//! any number of `token`, `citations`, and `done`; or `error` after what came, and `done`. A client that leaves ends the call to the model.
+
+mod request;
+mod stream;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderValue, Method, header};
+use axum::response::Response;
+use mainstem::ask::{Answer, Chat, Context, Reply, Stages, StopOnDrop};
+use schemars::JsonSchema;
+use serde_json::json;
+
+use super::shapes;
+use crate::access::Access;
+use crate::api::{Api, Operation};
+use crate::app::{App, Slot};
+use crate::body::Json;
+use crate::error::{ApiError, ErrorDetails};
+use stream::{Events, Sender};
+
+pub use request::AskRequest;
+
+const EVENTS: &str = "text/event-stream";
+
+/// The events of an answer, by name: each comes as `event: name`, `data: {…}`.
+#[derive(JsonSchema)]
+#[schemars(rename = "AskEvents")]
+pub struct EventsShape {
+    /// First: what the model gets to read.
+    pub context: ContextShape,
+    /// A part of the answer.
+    #[schemars(default)]
+    pub token: TokenShape,
+    /// What the answer cites.
+    #[schemars(default)]
+    pub citations: CitationsShape,
+    /// What went wrong, after what came.
+    #[schemars(default)]
+    pub error: Option<ErrorDetails>,
+    /// Last: whether there is a whole answer.
+    pub done: DoneShape,
+}
+
+/// A part of the answer.
+#[derive(Default, JsonSchema, serde::Serialize)]
+#[schemars(rename = "AskToken")]
+pub struct TokenShape {
+    /// The text, to be put behind what came before.
+    pub text: String,
+}
+
+/// The end.
+#[derive(JsonSchema)]
+#[schemars(rename = "AskDone")]
+pub struct DoneShape {
+    /// Whether a model has answered.
+    pub answered: bool,
+}
+
+/// What an answer cites.
+#[derive(Default, JsonSchema, serde::Serialize)]
+#[schemars(rename = "AskCitations")]
+pub struct CitationsShape {
+    /// Numbers of passages.
+    pub cited: Vec<u64>,
+    /// Numbers that are no passages.
+    pub unknown: Vec<u64>,
+}
+
+/// What the model gets to read.
+#[derive(JsonSchema)]
+#[schemars(rename = "AskContext")]
+pub struct ContextShape {
+    /// The passages, in the order of their numbers.
+    pub passages: Vec<PassageShape>,
+    /// The hits that are no passages, best first.
+    pub left_out: Vec<LeftOutShape>,
+    /// How many tokens the text has.
+    pub tokens: u64,
+    /// How many it may have.
+    pub budget: u64,
+    /// How evenly the passages are spread over the sources that found anything, from 0 to 1.
+    pub diversity: f64,
+    /// The text.
+    pub text: String,
+}
+
+/// A passage.
+#[derive(JsonSchema)]
+#[schemars(rename = "AskPassage")]
+pub struct PassageShape {
+    /// Its number, by which it is cited.
+    pub n: u64,
+    /// The hit that brought it in, `source/document#order`.
+    pub id: String,
+    /// The source.
+    pub source: String,
+    /// The kind of the source.
+    pub kind: String,
+    /// The title of the document.
+    pub title: Option<String>,
+    /// Where a person can see it.
+    pub url: Option<String>,
+    /// How many tokens it has, its heading and fence included.
+    pub tokens: u64,
+    /// Why it is in.
+    pub why: String,
+    /// Whether its end was cut off.
+    pub cut: bool,
+    /// All hits that it is made of, in the order of the document.
+    pub parts: Vec<String>,
+}
+
+/// A hit that is no passage.
+#[derive(JsonSchema)]
+#[schemars(rename = "AskLeftOut")]
+pub struct LeftOutShape {
+    /// The hit.
+    pub id: String,
+    /// Why.
+    pub why: String,
+}
+
+/// With `"stream": false`, everything at once.
+#[derive(JsonSchema)]
+#[schemars(rename = "AskAnswer")]
+pub struct ReplyShape {
+    /// What the model got to read.
+    pub context: ContextShape,
+    /// What it wrote; `null` where no model is configured, or nothing was found.
+    pub answer: Option<String>,
+    /// What that cites.
+    pub citations: Option<CitationsShape>,
+}
+
+/// Puts the routes on the API.
+pub fn routes(api: Api) -> Api {
+    let ask = Operation::new("search", "ask", "Pack the best hits for a language model, and have it answer")
+        .takes::<AskRequest>()
+        .gives_as::<EventsShape>(200, EVENTS, "The answer as it comes; one object with `\"stream\": false`")
+        .or_gives::<ReplyShape>("application/json");
+    api.route(&Method::POST, "/v1/ask", ask_sources, ask)
+}
+
+async fn ask_sources(
+    State(app): State<Arc<App>>,
+    Access(scope): Access,
+    Json(ask): Json<AskRequest>,
+) -> Result<Response, ApiError> {
+    if app.config.log_queries {
+        tracing::info!(query = ask.query, "ask");
+    }
+    let (stages, budget) = (ask.stages()?, ask.budget(&app)?);
+    let request = ask.search().request(&app, &scope)?;
+    let slots = (app.ask_slot()?, app.search_slot()?);
+    let found = move |app: &App| {
+        let response = app.engine().search(&request)?;
+        app.metrics.searched(&response);
+        Ok(app.asker.context(&response, budget)?)
+    };
+    let context = app.work(Some(slots.1), found).await?;
+    let chat = if context.passages.is_empty() { None } else { app.asker.chat()? };
+    let conversation = Conversation { app, query: ask.query, context, stages };
+    if ask.stream { Ok(conversation.stream(chat, slots.0)) } else { conversation.whole(chat, slots.0).await }
+}
+
+/// A question with its context.
+struct Conversation {
+    app: Arc<App>,
+    query: String,
+    context: Context,
+    stages: Option<Stages>,
+}
+
+impl Conversation {
+    fn answer(&self, chat: &Chat, hear: &mut dyn FnMut(&str) -> bool) -> Result<Answer, ApiError> {
+        let answered = self.app.asker.answer(chat, (&self.query, &self.context), self.stages, hear);
+        answered.map_err(|error| {
+            tracing::warn!(%error, "the model did not answer");
+            ApiError::from(error)
+        })
+    }
+
+    /// Events as they come. When the client leaves, the body is dropped, and the call to the model with it.
+    fn stream(self, chat: Option<Chat>, slot: Slot) -> Response {
+        let stop = chat.as_ref().map(|chat| StopOnDrop(chat.stop()));
+        let (sender, events) = Events::channel(stop);
+        tokio::task::spawn_blocking(move || {
+            let _slot = slot;
+            self.tell(chat.as_ref(), &sender);
+        });
+        let mut response = Response::new(Body::new(events));
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(EVENTS));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+
+    fn tell(&self, chat: Option<&Chat>, sender: &Sender) {
+        sender.send("context", &self.context);
+        let answered = chat.map(|chat| {
+            self.answer(chat, &mut |said| sender.send("token", &TokenShape { text: said.to_owned() }))
+        });
+        match &answered {
+            Some(Ok(answer)) => sender.send("citations", &answer.citations),
+            Some(Err(error)) => sender.send("error", &error.body()),
+            None => true,
+        };
+        sender.send("done", &json!({ "answered": matches!(answered, Some(Ok(_))) }));
+    }
+
+    /// One object, or an error.
+    async fn whole(self, chat: Option<Chat>, slot: Slot) -> Result<Response, ApiError> {
+        let Some(chat) = chat else { return shapes::json(&Reply::new(self.context, None)) };
+        // When the client leaves, this future is dropped.
+        let _stop = StopOnDrop(chat.stop());
+        let task = tokio::task::spawn_blocking(move || {
+            let _slot = slot;
+            let answer = self.answer(&chat, &mut |_| true)?;
+            Ok(Reply::new(self.context, Some(answer)))
+        });
+        let reply: Result<Reply, ApiError> = task.await.map_err(|panic| {
+            tracing::error!(%panic, "work panicked");
+            ApiError::internal()
+        })?;
+        shapes::json(&reply?)
+    }
+}
