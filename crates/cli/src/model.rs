@@ -10,7 +10,8 @@ use mainstem::models::cache::State;
 use mainstem::models::known::{self, Known};
 use mainstem::models::pull::{Progress, Pulled, Sources, pull};
 use mainstem::models::{Cache, HttpEmbedder, HttpSettings, Shape, minilm};
-use mainstem_core::contract::{Ctx, Embedder as _};
+use mainstem::rerank::{self, HttpReranker, ServiceSettings};
+use mainstem_core::contract::{Ctx, Embedder as _, Reranker as _};
 use mainstem_core::time::Moment;
 use serde::Serialize;
 
@@ -28,7 +29,7 @@ pub(crate) struct ModelArgs {
 enum ModelCommand {
     /// Bring a model into the cache, checked by SHA-256
     Pull(PullArgs),
-    /// Name a model behind HTTP: OpenAI-compatible, TEI, Cohere, Ollama
+    /// Name a model behind HTTP: OpenAI-compatible, TEI, Cohere, Ollama; or a reranker: Cohere, Jina, TEI
     Add(AddArgs),
     /// Forget a model behind HTTP
     Remove(RemoveArgs),
@@ -64,9 +65,11 @@ Examples:
   mainstem model add nomic-embed-text --shape ollama --url http://127.0.0.1:11434
   mainstem model add text-embedding-3-small --url https://api.openai.com --key-env OPENAI_API_KEY
   mainstem ingest docs --source wiki --model nomic-embed-text
+  mainstem model add rerank-v3.5 --rerank --shape cohere --url https://api.cohere.com --key-env COHERE_API_KEY
+  mainstem search \"how do we roll back\" --rerank rerank-v3.5
 
-The service is asked for one vector, to see that it answers and how long its vectors are. The list is kept in the folder of
-models, the key is not: it is read from the environment whenever it is needed.")]
+The service is asked for one vector, to see that it answers and how long its vectors are;
+a reranker is asked for one score. The list is kept in the folder of models, the key is not: it is read from the environment whenever it is needed.")]
 struct AddArgs {
     /// Name of the model, as the service knows it
     name: String,
@@ -75,9 +78,14 @@ struct AddArgs {
     #[arg(long)]
     url: String,
 
-    /// Interface of the service; llama.cpp, vLLM and many others speak `openai`
-    #[arg(long, value_name = "SHAPE", default_value = "openai", value_parser = ["openai", "tei", "cohere", "ollama"])]
-    shape: String,
+    /// A reranker, not an embedding model
+    #[arg(long, conflicts_with = "max_tokens")]
+    rerank: bool,
+
+    /// Interface of the service; llama.cpp, vLLM and many others speak `openai`, and `jina` for reranking
+    /// [default: openai; jina with --rerank]
+    #[arg(long, value_name = "SHAPE", value_parser = ["openai", "tei", "cohere", "ollama", "jina"])]
+    shape: Option<String>,
 
     /// Environment variable that holds the key
     #[arg(long, value_name = "VARIABLE")]
@@ -122,8 +130,8 @@ struct ListArgs {
 struct Row {
     name: String,
     dim: Option<usize>,
-    max_tokens: usize,
-    /// What the cache has of it; `http` for a service.
+    max_tokens: Option<usize>,
+    /// What the cache has of it; `http` for a service, `rerank` for one that reranks.
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
@@ -140,12 +148,17 @@ impl Row {
         };
         let path = cache.folder(model).display().to_string();
         let (name, bytes) = (model.name.to_owned(), Some(model.size()));
-        Self { name, dim: Some(model.dim), max_tokens: model.max_tokens, state, bytes, path }
+        Self { name, dim: Some(model.dim), max_tokens: Some(model.max_tokens), state, bytes, path }
     }
 
     fn service(settings: HttpSettings) -> Self {
         let HttpSettings { model, dim, max_tokens, url, .. } = settings;
-        Self { name: model, dim, max_tokens, state: "http", bytes: None, path: url }
+        Self { name: model, dim, max_tokens: Some(max_tokens), state: "http", bytes: None, path: url }
+    }
+
+    fn reranker(settings: ServiceSettings) -> Self {
+        let ServiceSettings { model, url, .. } = settings;
+        Self { name: model, dim: None, max_tokens: None, state: "rerank", bytes: None, path: url }
     }
 }
 
@@ -184,7 +197,7 @@ impl AddArgs {
                 format!("expected another name, received `{}`, which is a model that runs here", self.name);
             return Err(Box::new(Problem::argument(message, "`mainstem model pull` gets it")));
         }
-        let shape = Shape::parse(&self.shape).map_err(failed)?;
+        let shape = Shape::parse(self.shape.as_deref().unwrap_or("openai")).map_err(failed)?;
         let mut settings = HttpSettings::new(shape, &self.url, &self.name);
         settings.key_env.clone_from(&self.key_env);
         settings.max_tokens = self.max_tokens.unwrap_or(settings.max_tokens);
@@ -192,9 +205,40 @@ impl AddArgs {
         settings.timeout = self.timeout.unwrap_or(settings.timeout);
         Ok(settings)
     }
+
+    fn reranker(&self) -> Result<ServiceSettings, Failure> {
+        let shape = rerank::http::Shape::parse(self.shape.as_deref().unwrap_or("jina")).map_err(failed)?;
+        let mut settings = ServiceSettings::new(shape, &self.url, &self.name);
+        settings.key_env.clone_from(&self.key_env);
+        settings.batch = self.batch;
+        settings.timeout = self.timeout.unwrap_or(settings.timeout);
+        Ok(settings)
+    }
+}
+
+/// Adds a reranker, once it has given a score.
+fn run_add_reranker(args: &AddArgs) -> Result<ExitCode, Failure> {
+    let settings = args.reranker()?;
+    let reranker = HttpReranker::new(&settings).map_err(failed)?;
+    let scores = reranker.rerank("probe", &["probe"], &Ctx::unhurried(Moment::now()))?;
+    let cache = Cache::standard().map_err(failed)?;
+    let replaced = cache.add_reranker(settings.clone()).map_err(failed)?;
+    let done = if replaced { "changed" } else { "added" };
+    let row = Row::reranker(settings);
+    output::note(&format!(
+        "{done} `{}`, which gave a score of {}; use it with `search --rerank`",
+        row.name,
+        scores.first().copied().unwrap_or_default()
+    ));
+    let text = if args.json { json(&row)? } else { row.path + "\n" };
+    output::write(None, &text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn run_add(args: &AddArgs) -> Result<ExitCode, Failure> {
+    if args.rerank {
+        return run_add_reranker(args);
+    }
     let mut settings = args.settings()?;
     let ctx = Ctx::unhurried(Moment::now());
     settings.dim = Some(HttpEmbedder::connect(&settings, &ctx).map_err(failed)?.card().dim);
@@ -221,6 +265,10 @@ fn run_remove(args: &RemoveArgs) -> Result<ExitCode, Failure> {
         ));
         return Ok(ExitCode::SUCCESS);
     }
+    if cache.remove_reranker(&args.name).map_err(failed)? {
+        output::note(&format!("removed the reranker `{}`", args.name));
+        return Ok(ExitCode::SUCCESS);
+    }
     let message = format!("expected a model behind HTTP, received `{}`", args.name);
     Err(Box::new(Problem::argument(message, "`mainstem model list` has their names")))
 }
@@ -235,6 +283,7 @@ fn run_list(args: &ListArgs) -> Result<ExitCode, Failure> {
         rows.push(Row::new(&cache, model, state));
     }
     rows.extend(cache.services().map_err(failed)?.into_iter().map(Row::service));
+    rows.extend(cache.rerankers().map_err(failed)?.into_iter().map(Row::reranker));
     let text = if args.json { json(&rows)? } else { table(&rows) };
     output::write(None, &text)?;
     if !complete {
@@ -259,7 +308,8 @@ fn table(rows: &[Row]) -> String {
     );
     for Row { name, dim, max_tokens, state, bytes, path } in rows {
         let size = bytes.map_or_else(|| "-".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
-        let dim = dim.map_or_else(|| "-".to_owned(), |dim| dim.to_string());
+        let [dim, max_tokens] = [dim, max_tokens]
+            .map(|number| number.map_or_else(|| "-".to_owned(), |number| number.to_string()));
         let _ = writeln!(out, "{name:<longest$} {dim:>5} {max_tokens:>10}  {state:<8} {size:>8}  {path}");
     }
     out

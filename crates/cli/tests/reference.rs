@@ -38,20 +38,27 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 23] = [
+    let commands: [&[&str]; 30] = [
         &[],
         &["demo"],
         &["init"],
         &["ingest"],
         &["sources"],
         &["search"],
+        &["related"],
         &["fuse"],
         &["eval"],
         &["eval", "compare"],
         &["eval", "sources"],
+        &["eval", "rerank"],
         &["tune"],
         &["recency"],
         &["serve"],
+        &["mcp"],
+        &["key"],
+        &["key", "create"],
+        &["key", "list"],
+        &["key", "revoke"],
         &["config"],
         &["config", "check"],
         &["config", "show"],
@@ -120,7 +127,7 @@ fn pipeline() {
          reads and under\n`[pipeline]` in a configuration file. What is left out is off, except that lists are always fused.\n",
     );
     section(&mut out, "pipeline", &schema, &schema);
-    let stages = ["fuse", "dedup", "rerank", "recency", "diversify", "guarantee", "route"];
+    let stages = ["fuse", "dedup", "learned", "rerank", "recency", "diversify", "guarantee", "route"];
     for stage in stages {
         let (definition, suffix) = definition_of(&schema, stage);
         section(&mut out, &format!("pipeline.{stage}{suffix}"), definition, &schema);

@@ -88,9 +88,9 @@ fn misleading() -> Set {
 #[test]
 fn a_tuned_file_is_searched_as_it_was_measured() {
     let folder = misleading().stored("tuned-file");
-    let plain = json!({"across": "score", "fuse": {"method": "linear"}, "dedup": null, "neighbours": null, "prior": null});
+    let patch = json!({"across": "score", "fuse": {"method": "linear"}, "dedup": null, "neighbours": null, "prior": null});
     let space =
-        json!({"axis": [{"name": "plain", "patches": [{"pipeline": plain, "weights": {"dense": 0.5}}]}]});
+        json!({"axis": [{"name": "plain", "patches": [{"pipeline": patch, "weights": {"dense": 0.5}}]}]});
     folder.file("space.json", space.to_string());
     let tuned = folder.run(&format!("--store s tune {JUDGED} --space space.json -o tuned.toml --json"));
     let outcome: Value = serde_json::from_str(&stdout(&tuned)).unwrap();

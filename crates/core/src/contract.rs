@@ -170,7 +170,7 @@ pub struct Applied {
 }
 
 /// What a store knows about a source.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SourceStats {
     /// The source.
     pub name: String,
@@ -315,4 +315,18 @@ pub trait Embedder: Send + Sync {
 pub trait Chunker: Send + Sync {
     /// The chunks, in order. Spans MUST lie on character boundaries and inside the text; text between them may be left out.
     fn chunk(&self, text: &str) -> Vec<crate::document::Chunk>;
+}
+
+/// Reads a query and texts together, and says how well each text answers.
+pub trait Reranker: Send + Sync {
+    /// Its name, which a status gives.
+    fn name(&self) -> &str;
+
+    /// One score for each text, in order: larger is better. Scores that all lie in \[0, 1\] are taken for probabilities.
+    ///
+    /// There MUST be as many scores as texts, and all MUST be finite; an answer of another kind is dropped as a whole.
+    ///
+    /// # Errors
+    /// When the model cannot be reached, or does not answer in time.
+    fn rerank(&self, query: &str, texts: &[&str], ctx: &Ctx) -> Result<Vec<f64>, Failure>;
 }

@@ -64,6 +64,15 @@ impl RerankSpec {
     }
 }
 
+/// A hit as a reranker reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// Its id.
+    pub id: String,
+    /// What the reranker reads.
+    pub text: String,
+}
+
 /// What came back from the reranker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

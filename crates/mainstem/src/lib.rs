@@ -7,6 +7,7 @@
 //! * [`words`]: what counts as a word, in English, in code, in Korean, Japanese and Chinese;
 //! * [`store`]: keep them; the embedded store is one folder, no server;
 //! * [`query`]: plan, retrieve all legs in parallel under a deadline, and let the ranking core do the rest;
+//! * [`rerank`]: read the best hits once more, on this machine or over HTTP;
 //! * [`related`]: what else is about the same as a document;
 //! * [`reports`]: what was last measured on a store.
 #![forbid(unsafe_code)]
@@ -17,6 +18,7 @@ pub mod models;
 pub mod query;
 pub mod related;
 pub mod reports;
+pub mod rerank;
 pub mod store;
 pub mod words;
 

@@ -15,6 +15,7 @@ use mainstem::ingest::npy::Rows;
 use mainstem::query::{Engine, Request, Response};
 use mainstem_core::contract::{Channel, Filter};
 use mainstem_core::deadline::Deadline;
+use mainstem_core::status::StageState;
 use mainstem_core::time::Moment;
 use mainstem_eval::format::Lines;
 use mainstem_eval::{JudgedQuery, Qrels, Run, RunBuilder, Sources};
@@ -67,9 +68,9 @@ impl AskArgs {
         open::engine(store, dense && self.query_vectors.is_none())
     }
 
-    /// The settings of the file, if there is one.
-    pub(super) fn settings(&self, store: &Path) -> Result<Config, Problem> {
-        let config = self.config.read(store)?;
+    /// The settings of the file, if there is one, with this reranker if one is named. It is not hurried either.
+    pub(super) fn settings(&self, store: &Path, rerank: Option<&str>) -> Result<Config, Problem> {
+        let config = self.config.read(store)?.reranked(rerank)?.unhurried();
         config.note().iter().for_each(|text| note(text));
         Ok(config)
     }
@@ -170,6 +171,10 @@ pub(crate) struct Answers {
     pub(crate) partial: usize,
     /// What the searches had to say, once.
     pub(crate) notes: Vec<String>,
+    /// How many answers should have been reranked and were not, and why the first was not.
+    pub(crate) not_reranked: (usize, Option<String>),
+    /// How long each search took.
+    pub(crate) took: Vec<Duration>,
 }
 
 impl Questions {
@@ -216,16 +221,22 @@ impl Questions {
     ) -> Result<Answers, Failure> {
         let mut builder = RunBuilder::default();
         let (mut by_doc, mut partial, mut notes) = (IndexMap::new(), 0, Vec::new());
+        let (mut not_reranked, mut took) = ((0, None), Vec::new());
         for query in &self.queries {
             let response = engine.search(&self.request(query, way))?;
             partial += usize::from(response.status.partial);
             if notes.is_empty() {
                 notes.clone_from(&response.status.notes);
             }
+            if let Some(reason) = not_reranked_because(&response) {
+                not_reranked.0 += 1;
+                not_reranked.1.get_or_insert(reason);
+            }
+            took.push(response.took);
             self.collect(&query.id, &response, &mut builder, &mut by_doc);
             progress();
         }
-        Ok(Answers { run: builder.finish(), by_doc, partial, notes })
+        Ok(Answers { run: builder.finish(), by_doc, partial, notes, not_reranked, took })
     }
 
     fn request(&self, query: &Query, way: &Way) -> Request {
@@ -320,10 +331,19 @@ impl Counter {
     }
 }
 
+/// Why a search that should have been reranked was not.
+fn not_reranked_because(response: &Response) -> Option<String> {
+    let stage = response.status.stages.iter().find(|stage| stage.stage == "rerank")?;
+    (stage.state == StageState::Failed).then(|| stage.reason.clone().unwrap_or_default())
+}
+
 /// Warns of answers with gaps.
 pub(super) fn warn(answers: &Answers, count: usize) {
     answers.notes.iter().for_each(|text| note(text));
     if answers.partial > 0 {
         note(&format!("{} of {count} searches were partial; the numbers are too low", answers.partial));
+    }
+    if let (missed, Some(reason)) = &answers.not_reranked {
+        note(&format!("{missed} of {count} searches were not reranked and count as they were: {reason}"));
     }
 }

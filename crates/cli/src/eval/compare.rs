@@ -89,7 +89,8 @@ fn write_plot(path: &PathBuf, comparisons: &[Comparison]) -> Result<(), Problem>
     Ok(())
 }
 
-fn table(comparisons: &[Comparison]) -> String {
+/// One row for each comparison.
+pub(super) fn table(comparisons: &[Comparison]) -> String {
     let head = [
         "measure",
         "run",
@@ -133,7 +134,8 @@ pub(super) fn p_value(p: f64) -> String {
     if p < 0.0001 { "<0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
-fn verdicts(comparisons: &[Comparison]) -> String {
+/// One sentence for each comparison.
+pub(super) fn verdicts(comparisons: &[Comparison]) -> String {
     comparisons.iter().map(|comparison| verdict(comparison) + "\n").collect()
 }
 

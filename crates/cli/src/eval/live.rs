@@ -28,6 +28,11 @@ pub(super) struct LiveArgs {
     /// How channels are fused
     #[arg(long, requires = "queries", value_parser = PossibleValuesParser::new(Method::ALL.iter().map(|method| method.as_str())))]
     method: Option<String>,
+
+    /// Have the best hits reranked: `maxsim`, a reranker that was added, a folder with a cross-encoder, or `off`
+    /// [default: as configured, else off]
+    #[arg(long, value_name = "NAME", requires = "queries")]
+    rerank: Option<String>,
 }
 
 impl LiveArgs {
@@ -49,7 +54,7 @@ impl LiveArgs {
     /// Searches every judged query.
     pub(super) fn search(&self, store: &Path, qrels: &Qrels) -> Result<(Run, Sources), Failure> {
         let questions = self.ask.questions(qrels)?;
-        let config = self.ask.settings(store)?;
+        let config = self.ask.settings(store, self.rerank.as_deref())?;
         let mut pipeline = config.pipeline.clone();
         pipeline.extend(settings::ranking(self.across.as_deref(), self.method.as_deref()));
         let channels = settings::channels(&self.channels);

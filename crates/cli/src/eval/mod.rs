@@ -6,6 +6,7 @@ mod files;
 mod live;
 mod notes;
 mod report;
+mod rerank;
 mod sources;
 pub(crate) mod ways;
 
@@ -30,6 +31,7 @@ Examples:
   mainstem eval compare bm25.run fused.run --qrels qrels.tsv --plot differences.svg
   mainstem eval --queries queries.jsonl --qrels qrels.tsv --judged-source wiki -m nDCG@10
   mainstem eval sources --queries queries.jsonl --qrels qrels.tsv
+  mainstem eval rerank --queries queries.jsonl --qrels qrels.tsv --rerank maxsim
 
 Measures:
   nDCG@k       are the most relevant documents at the top? (gain = relevance)
@@ -97,6 +99,8 @@ enum EvalCommand {
     Compare(compare::CompareArgs),
     /// Say what each source and each channel gives alone, and what merging makes of them
     Sources(Box<sources::SourcesArgs>),
+    /// Say whether a reranker is worth its time: the same queries with it and without
+    Rerank(Box<rerank::RerankArgs>),
 }
 
 /// Several evaluations as JSON.
@@ -117,6 +121,7 @@ pub(crate) fn run(args: &EvalArgs, store: &Path) -> Result<ExitCode, crate::Fail
     let done = match &args.command {
         Some(EvalCommand::Compare(compare)) => compare::run(compare),
         Some(EvalCommand::Sources(sources)) => return sources::run(sources, store),
+        Some(EvalCommand::Rerank(rerank)) => return rerank::run(rerank, store),
         None if args.live.is_given() => {
             let loaded = args.files.load_live("search", |qrels| args.live.search(store, qrels))?;
             measure(args, loaded, Some(store))

@@ -60,7 +60,7 @@ pub(super) fn run(args: &SourcesArgs, store: &Path) -> Result<ExitCode, Failure>
     let measures = args.files.measures()?;
     let qrels = args.files.judgements()?;
     let questions = args.ask.questions(&qrels)?;
-    let config = args.ask.settings(store)?;
+    let config = args.ask.settings(store, None)?;
     let engine = args.ask.engine(store, true)?;
     let configured = config.on(engine.clone())?;
     questions.check(&qrels, &engine)?;

@@ -3,7 +3,7 @@
 //! The table `[pipeline]` is laid over the default settings: what it does not name stays as it is. A `[pipeline.fuse]` that names its
 //! method takes the place of the default one as a whole. `[weights]` multiplies what channels and sources weigh, and `candidates` says
 //! how many of each list are taken: what `mainstem tune` writes can be read here. `[deadline]` says how long to wait: `soft` and `hard`.
-//! `[pipeline.learned]` names a model that it trained.
+//! `[pipeline.learned]` names a model that it trained. `[rerank]` says who reads the best hits once more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use std::sync::Arc;
 use clap::Args;
 use indexmap::{IndexMap, IndexSet};
 use mainstem::query::{Engine, PAGE, Request};
+use mainstem::rerank::RerankConfig;
 use mainstem_core::Error;
 use mainstem_core::contract::Channel;
 use mainstem_core::diagnostic::Place;
@@ -46,6 +47,8 @@ pub(crate) struct Config {
     pub(crate) pipeline: Map<String, Value>,
     weights: IndexMap<String, f64>,
     candidates: Option<usize>,
+    /// Who reranks.
+    pub(crate) rerank: Option<RerankConfig>,
     /// How long it waits.
     pub(crate) deadline: Patience,
 }
@@ -73,16 +76,78 @@ impl Config {
     /// Reads a file.
     pub(crate) fn open(path: &str) -> Result<Self, Problem> {
         let written = Written::read(&read_text(path)?).map_err(|error| Problem::in_file(error, path))?;
-        let Written { pipeline, weights, candidates, deadline, .. } = written;
+        let Written { pipeline, weights, candidates, deadline, rerank, .. } = written;
         let pipeline = pipeline.unwrap_or_default();
-        Ok(Self { path: Some(path.to_owned()), pipeline, weights, candidates, deadline })
+        if rerank.is_some() && pipeline.contains_key("rerank") {
+            let message = format!("`{path}` has both `[rerank]` and `[pipeline.rerank]`, expected one");
+            return Err(Problem::conflict(
+                message,
+                "keep `[rerank]`: it takes the same settings, and a `model`",
+            ));
+        }
+        Self { path: Some(path.to_owned()), pipeline, weights, candidates, rerank: None, deadline }
+            .with_reranker(rerank)
     }
 
-    /// The engine under these settings.
+    /// The same settings with this reranker in place of the file's; `off` is none.
+    pub(crate) fn reranked(mut self, name: Option<&str>) -> Result<Self, Problem> {
+        match name {
+            None => Ok(self),
+            Some("off") => {
+                self.rerank = None;
+                // `null` turns off what the settings below may have.
+                self.pipeline.insert("rerank".to_owned(), Value::Null);
+                Ok(self)
+            }
+            Some(name) => {
+                let before = self.rerank.take();
+                if before.is_some() {
+                    self.pipeline.remove("rerank");
+                }
+                let same = before.filter(|rerank| rerank.model == name);
+                self.with_reranker(Some(same.unwrap_or_else(|| RerankConfig::new(name))))
+            }
+        }
+    }
+
+    /// The same settings, where a reranker may take as long as it needs.
+    pub(crate) fn unhurried(mut self) -> Self {
+        if let Some(rerank) = &mut self.rerank {
+            rerank.timeout = Some(3600.0);
+        }
+        self
+    }
+
+    fn with_reranker(mut self, rerank: Option<RerankConfig>) -> Result<Self, Problem> {
+        if let Some(rerank) = &rerank {
+            let path = self.path.clone();
+            let refused = |error: Error| match &path {
+                Some(path) => Problem::in_file(error, path),
+                None => error.into(),
+            };
+            let mut spec = serde_json::to_value(rerank.spec().map_err(refused)?)?;
+            // A `[pipeline.rerank]` says how, whoever it is.
+            if let (Value::Object(spec), Some(Value::Object(how))) = (&mut spec, self.pipeline.get("rerank"))
+            {
+                spec.extend(how.clone());
+            }
+            self.pipeline.insert("rerank".to_owned(), spec);
+        }
+        self.rerank = rerank;
+        Ok(self)
+    }
+
+    /// The engine under these settings, with their reranker.
     ///
     /// # Errors
-    /// When a weight names neither a channel nor a source.
+    /// When a weight names neither a channel nor a source, or the reranker is not here.
     pub(crate) fn on(&self, engine: Engine) -> Result<Engine, Failure> {
+        let reranking = self.rerank.as_ref().map(RerankConfig::open).transpose();
+        let reranking = reranking.map_err(|error| Box::new(error) as Failure)?;
+        self.weighed(engine).map(|engine| engine.with_reranker(reranking))
+    }
+
+    fn weighed(&self, engine: Engine) -> Result<Engine, Failure> {
         let model = self.model()?;
         if self.weights.is_empty() && self.candidates.is_none() && model.is_none() {
             return Ok(engine);

@@ -92,12 +92,22 @@ pub(super) struct RankArgs {
     #[arg(long, value_parser = PossibleValuesParser::new(Method::ALL.iter().map(|method| method.as_str())))]
     method: Option<String>,
 
+    /// Have the best hits read once more: `maxsim`, a reranker that was added, a folder with a cross-encoder, or `off`
+    /// [default: as configured, else off]
+    #[arg(long, value_name = "NAME")]
+    pub(super) rerank: Option<String>,
+
     /// Clock for freshness, such as 2026-01-31T00:00:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     now: Option<String>,
 }
 
 impl RankArgs {
+    /// How many hits are wanted and how many passed over, as far as it was said.
+    pub(super) fn page(&self) -> (Option<usize>, Option<usize>) {
+        (self.limit, self.offset)
+    }
+
     /// Lays the options over the settings of the file.
     pub(super) fn apply(&self, request: &mut Request, config: &Config) -> Result<(), Problem> {
         request.limit = self.limit.unwrap_or_else(|| config.limit());
@@ -123,6 +133,11 @@ pub(super) struct WaitArgs {
 }
 
 impl WaitArgs {
+    /// Whether anything was said.
+    pub(super) fn is_given(&self) -> bool {
+        self.soft.is_some() || self.hard.is_some()
+    }
+
     /// Lays the options over the settings of the file.
     pub(super) fn apply(&self, request: &mut Request, config: &Config) -> Result<(), Problem> {
         let said = Patience {

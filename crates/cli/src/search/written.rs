@@ -5,6 +5,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use jiff::SignedDuration;
 use mainstem::query::Settings;
+use mainstem::rerank::RerankConfig;
 use mainstem_core::deadline::Deadline;
 use mainstem_core::{Error, PipelineSpec};
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
@@ -25,6 +26,8 @@ pub(crate) struct Written {
     /// How long a search waits.
     #[serde(default)]
     pub(crate) deadline: Patience,
+    /// Who reads the best hits once more.
+    pub(crate) rerank: Option<RerankConfig>,
     /// For `mainstem serve`, which checks it.
     pub(crate) server: Option<IgnoredAny>,
 }

@@ -18,7 +18,7 @@ use crate::item::Item;
 use crate::learned::Model;
 use crate::ledger::{Contribution, Ledger, Rule, Step};
 use crate::leg::LegState;
-use crate::rerank::Verdict;
+use crate::rerank::{Passage, Verdict};
 use crate::similarity::{Words, WordsBySlot};
 use crate::status::{LegStatus, Status};
 use crate::time::Moment;
@@ -76,6 +76,32 @@ impl Pipeline {
     /// # Errors
     /// When a list lacks what the fusion needs, or recency is on and there is no clock.
     pub fn run(&self, search: &Search) -> Result<Answer, Error> {
+        let (mut running, fused) = self.fused(search)?;
+        running.rerank();
+        running.recency(&fused)?;
+        running.diversify();
+        running.guarantee(&fused);
+        let total = running.rows.len();
+        running.cut();
+        Ok(running.answer(&fused, total))
+    }
+
+    /// What a reranker is asked about: the best hits before it, best first. Nothing where the pipeline has no `rerank`.
+    ///
+    /// # Errors
+    /// When a list lacks what the fusion needs.
+    pub fn shortlist(&self, search: &Search) -> Result<Vec<Passage>, Error> {
+        let Some(spec) = self.spec.rerank else { return Ok(Vec::new()) };
+        let (running, _) = self.fused(search)?;
+        let passage = |row: &Row| Passage {
+            id: running.candidates.id(row.slot).clone(),
+            text: spec.passage(&running.items[row.slot as usize]),
+        };
+        Ok(running.rows.iter().take(spec.top).map(passage).collect())
+    }
+
+    /// All stages before the reranker.
+    fn fused<'a>(&'a self, search: &'a Search) -> Result<(Running<'a>, Fused), Error> {
         let mut running = Running::new(self, search);
         running.route();
         running.aggregate();
@@ -86,13 +112,7 @@ impl Pipeline {
         running.neighbours();
         running.prior(&fused);
         running.learned(&fused);
-        running.rerank();
-        running.recency(&fused)?;
-        running.diversify();
-        running.guarantee(&fused);
-        let total = running.rows.len();
-        running.cut();
-        Ok(running.answer(&fused, total))
+        Ok((running, fused))
     }
 }
 

@@ -183,6 +183,7 @@ impl Running<'_> {
     pub(super) fn rerank(&mut self) {
         let (spec, verdict) = match (self.pipeline.spec.rerank, self.verdict) {
             (Some(spec), Some(verdict)) => (spec, verdict),
+            (Some(_), None) if self.rows.is_empty() => return,
             (Some(_), None) => {
                 self.status.failed("rerank", self.rows.len(), "there are no scores of a reranker".into());
                 return;

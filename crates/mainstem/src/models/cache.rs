@@ -109,10 +109,15 @@ impl Cache {
     /// # Errors
     /// When its files are damaged.
     pub fn load(&self, model: &Known) -> Result<Option<Arc<dyn Embedder>>, Error> {
+        Ok(self.minilm(model)?.map(|model| model as Arc<dyn Embedder>))
+    }
+
+    /// As [`Cache::load`], for those who look inside.
+    pub(crate) fn minilm(&self, model: &Known) -> Result<Option<Arc<MiniLm>>, Error> {
         let folder = self.folder(model);
         match self.state(model) {
             State::Absent => Ok(None),
-            State::Present => Ok(Some(Arc::new(MiniLm::load(&folder)?))),
+            State::Present => Ok(Some(MiniLm::shared(&folder)?)),
             State::Damaged => {
                 let what = format!("expected all files of `{}` in their full length", model.name);
                 Err(Error::damaged(what, &folder, format!("run `mainstem model pull {}`", model.name)))

@@ -47,9 +47,17 @@ pub(super) fn alternatives(
     let answer = ranked(&present, &search)?;
     let Some(first) = answer.hits.first() else { return Ok(Vec::new()) };
     let candidates = search.candidates.clone();
-    // A least score is one of the present scale.
-    let present = PipelineSpec { min_score: None, ..present };
-    let mut ways = across(&present, settings)?;
+    // A least score is one of the present scale, and a reranker has read only what this search put first.
+    let reranked = present.rerank.is_some();
+    let present = PipelineSpec { min_score: None, rerank: None, ..present };
+    search.verdict = None;
+    let unranked = || Way {
+        name: "without the reranker".to_owned(),
+        pipeline: present.clone(),
+        weight: Box::new(|leg| leg.weight),
+    };
+    let mut ways: Vec<_> = reranked.then(unranked).into_iter().collect();
+    ways.extend(across(&present, settings)?);
     ways.extend(channels(&present, &search));
     ways.extend(sources(&present, &answer));
     let alternative = |way: Way<'_>| {

@@ -4,7 +4,8 @@
 //! 2. Every channel of every variant is searched by a thread of its own, over all sources at once. The search waits for them as the
 //!    [deadline](mainstem_core::deadline) says, and goes on without those that are late, fail or panic.
 //! 3. Each leg scores what the others found, so that no hit is judged by half of the evidence.
-//! 4. The candidates go through the [pipeline](mainstem_core::pipeline).
+//! 4. The candidates go through the [pipeline](mainstem_core::pipeline); where a [reranker](crate::rerank) is to be asked, it reads the
+//!    best of them before.
 //! 5. The hits get what the store knows about them, and a [`Snippet`].
 //!
 //! An answer never hides a gap: the status names every leg that is missing, and the most it could have added.
@@ -17,6 +18,7 @@ mod filter;
 mod legs;
 mod plan;
 mod request;
+mod rerank;
 mod response;
 mod snippet;
 mod when;
@@ -35,6 +37,8 @@ use cache::VectorCache;
 use errand::Errand;
 use legs::Task;
 
+use crate::rerank::Reranking;
+
 pub use alternatives::Alternative;
 pub use plan::{Known, Plan, PlannedLeg};
 pub use request::{CANDIDATES, PAGE, Request, Settings};
@@ -48,6 +52,7 @@ pub struct Engine {
     store: Arc<dyn Store>,
     embedder: Option<Arc<dyn Embedder>>,
     settings: Settings,
+    reranking: Option<Reranking>,
     cache: Arc<VectorCache>,
     /// How many errands are running, late ones included.
     running: Arc<AtomicUsize>,
@@ -56,7 +61,7 @@ pub struct Engine {
 impl Engine {
     /// An engine over a store. Without a model, search runs on words alone and says so.
     pub fn new(store: Arc<dyn Store>, embedder: Option<Arc<dyn Embedder>>, settings: Settings) -> Self {
-        Self { store, embedder, settings, cache: Arc::default(), running: Arc::default() }
+        Self { store, embedder, settings, reranking: None, cache: Arc::default(), running: Arc::default() }
     }
 
     /// How the engine answers unless a request says otherwise.
@@ -92,8 +97,9 @@ impl Engine {
     /// When the store cannot be opened, or the request cannot be planned. A leg that fails is no error; the status names it.
     pub fn search(&self, request: &Request) -> Result<Response, Failure> {
         let started = Instant::now();
-        let Gathered { plan, search, chunks, mut timings } = self.gather(request, started, |_| ())?;
+        let Gathered { plan, mut search, chunks, mut timings } = self.gather(request, started, |_| ())?;
         let gathered = started.elapsed();
+        self.rerank(&plan, &mut search)?;
         let answer = plan.pipeline.check().and_then(|pipeline| pipeline.run(&search)).map_err(boxed)?;
         let ranked = started.elapsed();
         let mut response = Response::new(plan, answer, &chunks, request.why_not.as_ref(), started.elapsed());
@@ -140,10 +146,16 @@ impl Engine {
     }
 
     fn plan_for(&self, view: &dyn View, request: &Request) -> Result<Plan, Failure> {
-        let sources = view.sources()?;
+        let mut sources = view.sources()?;
         let model = self.embedder.as_ref().map(|embedder| embedder.card());
+        plan::count_readable(view, request, model, &mut sources);
         let known = Known { sources: &sources, capabilities: self.store.capabilities(), model };
-        Plan::new(request, &self.settings, &known)
+        let mut plan = Plan::new(request, &self.settings, &known)?;
+        if let (Some(reranking), Some(spec)) = (&self.reranking, plan.pipeline.rerank) {
+            let (name, limit) = (reranking.name(), reranking.timeout());
+            plan.notes.push(format!("`{name}` reranks the first {}, within {limit:?}", spec.top));
+        }
+        Ok(plan)
     }
 
     /// One task for each channel and variant.

@@ -126,9 +126,8 @@ fn outcomes(how: Likeness, channel: Option<Channel>) -> Vec<Outcome> {
 /// What holds for any copy: it never stands beside its original, the first hit stays, and so do nearly all others.
 fn assert_harmless(outcome: &Outcome, questions: usize) {
     assert_eq!((outcome.doubled, outcome.first), (0, questions), "{outcome:?}");
-    assert!(outcome.three * 50 >= questions * 49 && outcome.kept >= 0.99, "{outcome:?}");
-    assert!(outcome.same * 10 >= questions * 9, "{outcome:?}");
-    assert!(outcome.ndcg >= 0.995, "{outcome:?}");
+    assert!(outcome.same * 50 >= questions * 49 && outcome.three * 50 >= questions * 49, "{outcome:?}");
+    assert!(outcome.kept >= 0.999 && outcome.ndcg >= 0.999, "{outcome:?}");
 }
 
 /// What holds for a copy to the letter: nothing changes but who is named as the copy.
@@ -145,9 +144,9 @@ fn an_exact_copy_changes_nothing() {
     }
 }
 
-/// A copy that is a little nearer to the question than its original lends it its score, and close calls further down may change places.
+/// Its words have scores of their own, of which the best one says how much all words count: one close call in fifty may change places.
 #[test]
-fn a_near_copy_changes_close_calls_only() {
+fn a_near_copy_changes_next_to_nothing() {
     for outcome in outcomes(Likeness::Near, None) {
         assert_harmless(&outcome, 50);
     }
@@ -155,7 +154,7 @@ fn a_near_copy_changes_close_calls_only() {
 
 /// The same with collections of more than a thousand documents, among which a list of candidates has to choose.
 #[test]
-fn a_copy_of_a_collection_changes_close_calls_only() {
+fn a_copy_of_a_collection_changes_next_to_nothing() {
     let Some(folder) = five::folder() else {
         eprintln!("skipped: the judged collections are not at hand");
         return;

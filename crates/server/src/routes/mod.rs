@@ -43,5 +43,6 @@ pub fn openapi() -> Value {
 /// All routes.
 pub fn router() -> Router<Arc<App>> {
     let (router, description) = api().finish();
-    router.merge(pages::routes(&description)).merge(crate::web::routes())
+    let tools = crate::mcp::http::routes(router.clone());
+    router.merge(pages::routes(&description)).merge(tools).merge(crate::web::routes())
 }

@@ -170,11 +170,13 @@ fn trouble(what: String, hint: &str, status: Option<u16>) -> Trouble {
     Trouble { error: Error::Unavailable { what, hint: hint.to_owned() }, status }
 }
 
-fn left(ctx: &Ctx) -> Duration {
+/// How much time a call has.
+pub(crate) fn left(ctx: &Ctx) -> Duration {
     ctx.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
 }
 
-fn key(variable: &str) -> Result<String, Error> {
+/// The key in this environment variable.
+pub(crate) fn key(variable: &str) -> Result<String, Error> {
     let key = std::env::var(variable).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
     key.ok_or_else(|| {
         let message = format!("expected a key in the environment variable `{variable}`, found none");

@@ -1,13 +1,14 @@
 //! Embedding models behind HTTP.
 
-mod client;
-mod retry;
+pub(crate) mod client;
+pub(crate) mod retry;
 mod settings;
 mod shape;
 
 use mainstem_core::Failure;
 use mainstem_core::contract::{Ctx, Embedded, Embedder, ModelCard};
 
+pub(crate) use settings::check_url;
 pub use settings::{HttpSettings, Shape};
 
 use crate::Error;

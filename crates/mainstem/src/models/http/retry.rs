@@ -15,7 +15,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The wait before repetition `attempt`, from 0: what the service asks for, else a random half to whole of a wait that doubles, so
 /// that many callers who failed together do not come back together.
-pub(super) fn delay(attempt: u32, asked: Option<Duration>) -> Duration {
+pub(crate) fn delay(attempt: u32, asked: Option<Duration>) -> Duration {
     asked.unwrap_or_else(|| {
         let most = FIRST.saturating_mul(1 << attempt.min(16)).min(LONGEST);
         most.mul_f64(0.5 + 0.5 * random())
@@ -28,7 +28,7 @@ fn random() -> f64 {
 }
 
 /// The value of a `Retry-After`: seconds, or a date.
-pub(super) fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
+pub(crate) fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse() {
         return Some(Duration::from_secs(seconds));

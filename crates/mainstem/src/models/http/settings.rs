@@ -132,17 +132,7 @@ impl HttpSettings {
 
     /// Refuses what cannot work.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let scheme = self.url.strip_prefix("http://").or_else(|| self.url.strip_prefix("https://"));
-        let Some(rest) = scheme.filter(|rest| !rest.is_empty()) else {
-            return Err(refused("url", "one that starts with `http://` or `https://`", &self.url));
-        };
-        if rest.split('/').next().is_some_and(|host| host.contains('@')) {
-            let message = "expected a `url` without a user name or password";
-            return Err(Error::input(
-                message,
-                "put the key into an environment variable and name it in `key_env`",
-            ));
-        }
+        check_url(&self.url)?;
         if !(0.001..=86400.0).contains(&self.timeout) {
             return Err(refused("timeout", "seconds from 0.001 to 86400", &self.timeout.to_string()));
         }
@@ -160,9 +150,25 @@ impl HttpSettings {
     }
 }
 
+/// Refuses a URL that cannot be asked, or that has a secret in it.
+pub(crate) fn check_url(url: &str) -> Result<(), Error> {
+    let scheme = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let Some(rest) = scheme.filter(|rest| !rest.is_empty()) else {
+        return Err(refused("url", "one that starts with `http://` or `https://`", url));
+    };
+    if rest.split('/').next().is_some_and(|host| host.contains('@')) {
+        let message = "expected a `url` without a user name or password";
+        return Err(Error::input(
+            message,
+            "put the key into an environment variable and name it in `key_env`",
+        ));
+    }
+    Ok(())
+}
+
 fn refused(name: &str, expected: &str, received: &str) -> Error {
     let message = format!("expected `{name}` as {expected}, received `{received}`");
-    Error::input(message, "correct the settings of the embedding model")
+    Error::input(message, "correct the settings of the model")
 }
 
 #[cfg(test)]

@@ -7,9 +7,6 @@ use pulp::{Arch, Simd, WithSimd};
 /// Partial sums of a reduction.
 const PARTS: usize = 32;
 
-/// What the model adds to a variance before it divides by its root.
-const EPSILON: f32 = 1e-12;
-
 /// `x ← x/2 · (1 + erf(x/√2))`.
 pub(super) fn gelu(arch: Arch, values: &mut [f32]) {
     arch.dispatch(Gelu(values));
@@ -105,6 +102,8 @@ pub(super) struct Norm {
     pub(super) weight: Vec<f32>,
     /// What is added to it then.
     pub(super) bias: Vec<f32>,
+    /// What is added to a variance before its root divides.
+    pub(super) epsilon: f32,
 }
 
 #[inline(always)]
@@ -112,7 +111,7 @@ fn norm_row(row: &mut [f32], norm: &Norm) {
     let count = row.len() as f32;
     let mean = sum(row, |x| x) / count;
     let variance = sum(row, |x| (x - mean) * (x - mean)) / count;
-    let scale = (variance + EPSILON).sqrt().recip();
+    let scale = (variance + norm.epsilon).sqrt().recip();
     for ((x, weight), bias) in row.iter_mut().zip(&norm.weight).zip(&norm.bias) {
         *x = ((*x - mean) * scale).mul_add(*weight, *bias);
     }
@@ -224,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_normalised_row_has_mean_zero_and_variance_one() {
-        let norm = Norm { weight: vec![1.0; 384], bias: vec![0.0; 384] };
+        let norm = Norm { weight: vec![1.0; 384], bias: vec![0.0; 384], epsilon: 1e-12 };
         let mut x: Vec<f32> = (0..384).map(|i| (i * i % 97) as f32).collect();
         add_and_norm(Arch::new(), &mut x, &vec![3.0; 384], &norm);
         assert!(x.iter().sum::<f32>().abs() < 1e-3);
@@ -234,7 +233,7 @@ mod tests {
     #[test]
     fn wide_registers_change_no_bit() {
         let start: Vec<f32> = (0..768).map(|i| (i * 7919 % 1009) as f32 / 100.0 - 5.0).collect();
-        let norm = Norm { weight: start[..384].to_vec(), bias: start[384..].to_vec() };
+        let norm = Norm { weight: start[..384].to_vec(), bias: start[384..].to_vec(), epsilon: 1e-12 };
         let on = |arch| {
             let (mut activated, mut shares, mut normed) = (start.clone(), start.clone(), start.clone());
             gelu(arch, &mut activated);

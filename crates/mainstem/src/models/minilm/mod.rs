@@ -7,44 +7,55 @@
 )]
 
 mod attention;
+pub(crate) mod encoder;
 mod forward;
 mod lanes;
 mod matmul;
 mod normal;
-mod safetensors;
-mod tokenizer;
-mod weights;
+pub(crate) mod safetensors;
+pub(crate) mod tokenizer;
+pub(crate) mod weights;
 
-use std::num::NonZero;
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
+use half::f16;
+use half::slice::HalfFloatSliceExt as _;
 use mainstem_core::contract::{Ctx, Embedded, Embedder, ModelCard};
 use mainstem_core::diagnostic::Failure;
-use pulp::Arch;
 
 use crate::Error;
-use forward::Forward;
-use tokenizer::{Tokenizer, Tokens};
-use weights::{HIDDEN, Weights};
+use encoder::Encoder;
+use safetensors::Tensors;
+use tokenizer::Tokens;
+use weights::Dims;
 
 /// The name of the model.
 pub const NAME: &str = "all-MiniLM-L6-v2";
 /// How many tokens it reads, with the marks at both ends.
 const MAX_TOKENS: usize = 256;
-/// Tokens that go through the model together: enough to use every weight often while it is in the cache.
-const PART: usize = 256;
+/// How large it is.
+const DIMS: Dims = Dims {
+    hidden: 384,
+    heads: 12,
+    inner: 1536,
+    layers: 6,
+    vocabulary: 30522,
+    positions: 512,
+    epsilon: 1e-12,
+};
+/// The length of the vectors of its tokens.
+pub(crate) const HIDDEN: usize = DIMS.hidden;
 
 /// The model, ready to embed.
 pub struct MiniLm {
     card: ModelCard,
-    tokenizer: Tokenizer,
-    weights: Weights,
-    arch: Arch,
-    threads: usize,
+    encoder: Encoder,
 }
+
+/// The models that somebody uses, by folder.
+static IN_USE: Mutex<Vec<(PathBuf, Weak<MiniLm>)>> = Mutex::new(Vec::new());
 
 impl MiniLm {
     /// Loads the model from a folder with `model.safetensors` and `vocab.txt`, to use all processors.
@@ -52,64 +63,59 @@ impl MiniLm {
     /// # Errors
     /// When a file cannot be read, or is not of this model.
     pub fn load(folder: &Path) -> Result<Self, Error> {
+        let mut tensors = Tensors::open(&folder.join("model.safetensors"))?;
         Ok(Self {
             card: ModelCard { name: NAME.to_owned(), dim: HIDDEN, max_tokens: MAX_TOKENS },
-            tokenizer: Tokenizer::load(&folder.join("vocab.txt"))?,
-            weights: Weights::load(&folder.join("model.safetensors"))?,
-            arch: Arch::new(),
-            threads: thread::available_parallelism().map_or(1, NonZero::get),
+            encoder: Encoder::load(NAME, folder, &mut tensors, "", &DIMS)?,
         })
+    }
+
+    /// As [`MiniLm::load`], or the model of that folder that is loaded already: who embeds and who reranks have one between them.
+    ///
+    /// # Errors
+    /// As [`MiniLm::load`].
+    pub fn shared(folder: &Path) -> Result<Arc<Self>, Error> {
+        let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        in_use.retain(|(_, model)| model.strong_count() > 0);
+        if let Some(model) =
+            in_use.iter().find(|(path, _)| path == folder).and_then(|(_, model)| model.upgrade())
+        {
+            return Ok(model);
+        }
+        let model = Arc::new(Self::load(folder)?);
+        in_use.push((folder.to_owned(), Arc::downgrade(&model)));
+        Ok(model)
     }
 
     /// The same model on this many threads, at least one.
     #[must_use]
-    pub fn with_threads(self, threads: usize) -> Self {
-        Self { threads: threads.max(1), ..self }
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.encoder.set_threads(threads);
+        self
     }
 
     /// The numbers of the tokens that the model reads of a text, and whether that is not all of it.
     pub fn tokens(&self, text: &str) -> (Vec<u32>, bool) {
-        let Tokens { ids, cut } = self.tokenizer.encode(text, MAX_TOKENS);
+        let Tokens { ids, cut, .. } = self.encoder.tokenizer().encode(text, MAX_TOKENS);
         (ids, cut)
     }
 
-    /// Lets threads take parts from a common list until it is empty or the time is up.
-    fn run(&self, parts: &[&[Tokens]], deadline: Option<Instant>) -> Result<Vec<Vec<f32>>, Error> {
-        let next = AtomicUsize::new(0);
-        let work = || self.work(parts, &next, deadline);
-        let helpers = self.threads.min(parts.len()).saturating_sub(1);
-        let mut done = thread::scope(|scope| {
-            let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
-            let own = work();
-            helpers.into_iter().try_fold(own, |mut done, helper| {
-                done.extend(
-                    helper.join().map_err(|_| Error::Internal("a thread of the model died".to_owned()))?,
-                );
-                Ok::<_, Error>(done)
-            })
-        })?;
-        if done.len() < parts.len() {
-            return Err(late());
-        }
-        done.sort_unstable_by_key(|(index, _)| *index);
-        Ok(done.into_iter().flat_map(|(_, vectors)| vectors).collect())
+    /// The vectors of the tokens of these texts, one row of [`HIDDEN`] for each, of unit length.
+    ///
+    /// They are rounded to 16 bits at once, so that one that was kept is the same as one that was just made.
+    pub(crate) fn states(&self, texts: &[&str], deadline: Option<Instant>) -> Result<Vec<Vec<f16>>, Error> {
+        let tokens = self.encode(texts);
+        self.encoder.run(&tokens, deadline, |rows| {
+            let mut rows = rows.to_vec();
+            mainstem_kernels::normalize(&mut rows, HIDDEN);
+            let mut rounded = vec![f16::ZERO; rows.len()];
+            rounded.convert_from_f32_slice(&rows);
+            rounded
+        })
     }
 
-    fn work(
-        &self,
-        parts: &[&[Tokens]],
-        next: &AtomicUsize,
-        deadline: Option<Instant>,
-    ) -> Vec<(usize, Vec<Vec<f32>>)> {
-        let mut forward = Forward::default();
-        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|index| *index < parts.len());
-        let in_time = |_: &usize| deadline.is_none_or(|deadline| Instant::now() < deadline);
-        std::iter::from_fn(|| take().filter(in_time))
-            .map(|index| {
-                let texts: Vec<&[u32]> = parts[index].iter().map(|tokens| tokens.ids.as_slice()).collect();
-                (index, forward.run(self.arch, &self.weights, &texts))
-            })
-            .collect()
+    fn encode(&self, texts: &[&str]) -> Vec<Tokens> {
+        texts.iter().map(|text| self.encoder.tokenizer().encode(text, MAX_TOKENS)).collect()
     }
 }
 
@@ -119,34 +125,11 @@ impl Embedder for MiniLm {
     }
 
     fn embed(&self, texts: &[&str], ctx: &Ctx) -> Result<Vec<Embedded>, Failure> {
-        let tokens: Vec<_> = texts.iter().map(|text| self.tokenizer.encode(text, MAX_TOKENS)).collect();
-        let vectors =
-            self.run(&parts(&tokens, self.threads), ctx.deadline).map_err(crate::models::failure)?;
+        let tokens = self.encode(texts);
+        let pool = |rows: &[f32]| lanes::mean_direction(rows, HIDDEN);
+        let vectors = self.encoder.run(&tokens, ctx.deadline, pool).map_err(crate::models::failure)?;
         let embedded =
             vectors.into_iter().zip(&tokens).map(|(vector, tokens)| Embedded { vector, cut: tokens.cut });
         Ok(embedded.collect())
-    }
-}
-
-/// Cuts a list of texts into runs of about [`PART`] tokens, or fewer where that leaves a thread without work.
-fn parts(texts: &[Tokens], threads: usize) -> Vec<&[Tokens]> {
-    let total: usize = texts.iter().map(|text| text.ids.len()).sum();
-    let most = PART.min(total.div_ceil(threads));
-    let (mut parts, mut from, mut sum) = (Vec::new(), 0, 0);
-    for (at, text) in texts.iter().enumerate() {
-        if at > from && sum + text.ids.len() > most {
-            parts.push(&texts[from..at]);
-            (from, sum) = (at, 0);
-        }
-        sum += text.ids.len();
-    }
-    parts.extend((from < texts.len()).then_some(&texts[from..]));
-    parts
-}
-
-fn late() -> Error {
-    Error::Unavailable {
-        what: format!("`{NAME}` did not finish in time"),
-        hint: "allow more time, or embed fewer or shorter texts at once".to_owned(),
     }
 }

@@ -23,7 +23,7 @@ struct Entry {
 }
 
 /// An open file of tensors.
-pub(super) struct Tensors {
+pub(crate) struct Tensors {
     path: PathBuf,
     file: File,
     entries: FxHashMap<String, Box<RawValue>>,
@@ -32,7 +32,7 @@ pub(super) struct Tensors {
 
 impl Tensors {
     /// Opens a file and reads its header.
-    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let fail = |source| Error::io("cannot read the weights", path, source);
         let mut file = File::open(path).map_err(fail)?;
         let mut length = [0; 8];
@@ -52,7 +52,7 @@ impl Tensors {
     }
 
     /// The numbers of a tensor, which must be of this shape.
-    pub(super) fn read(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
+    pub(crate) fn read(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
         let entry = self.entry(name)?;
         let count: usize = shape.iter().product();
         let [from, to] = entry.data_offsets;

@@ -13,17 +13,19 @@ const LONGEST_WORD: usize = 100;
 /// Tokens that are not words. Where a text has one to the letter, it counts as that token, as in the reference.
 const SPECIAL: [&str; 5] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 
-/// A text as the model reads it.
+/// A text, or a pair of texts, as a model reads it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Tokens {
-    /// The numbers, with those that mark the start and the end.
-    pub(super) ids: Vec<u32>,
-    /// Whether the text had more than fit.
-    pub(super) cut: bool,
+pub(crate) struct Tokens {
+    /// The numbers, with those that mark the start and the ends.
+    pub(crate) ids: Vec<u32>,
+    /// Where the second text of a pair starts; the end, where there is none.
+    pub(crate) second: usize,
+    /// Whether there was more than fits.
+    pub(crate) cut: bool,
 }
 
 /// The vocabulary: pieces that start a word, pieces that go on with one, and special tokens.
-pub(super) struct Tokenizer {
+pub(crate) struct Tokenizer {
     starts: FxHashMap<Box<str>, u32>,
     rests: FxHashMap<Box<str>, u32>,
     special: [u32; SPECIAL.len()],
@@ -32,7 +34,7 @@ pub(super) struct Tokenizer {
 
 impl Tokenizer {
     /// Reads a vocabulary: one token in each line, `##` before pieces that go on with a word.
-    pub(super) fn load(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn load(path: &Path) -> Result<Self, Error> {
         let text = fs::read_to_string(path).map_err(|e| Error::io("cannot read the vocabulary", path, e))?;
         Self::parse(&text).map_err(|missing| {
             let what = format!("expected a line `{missing}` in the vocabulary");
@@ -57,21 +59,54 @@ impl Tokenizer {
     }
 
     /// The tokens of a text, at most `limit` with the marks at both ends.
-    pub(super) fn encode(&self, text: &str, limit: usize) -> Tokens {
+    pub(crate) fn encode(&self, text: &str, limit: usize) -> Tokens {
         let [_, _, start, end, _] = self.special;
         let mut ids = vec![start];
-        let mut rest = text;
-        // One piece more than fits is enough to know that the text is cut.
-        while let Some((at, which)) = next_special(rest).filter(|_| ids.len() < limit) {
-            self.encode_plain(&rest[..at], limit, &mut ids);
-            ids.push(self.special[which]);
-            rest = &rest[at + SPECIAL[which].len()..];
-        }
-        self.encode_plain(rest, limit, &mut ids);
+        self.append(text, limit, &mut ids);
         let cut = ids.len() + 1 > limit;
         ids.truncate(limit - 1);
         ids.push(end);
-        Tokens { ids, cut }
+        Tokens { second: ids.len(), ids, cut }
+    }
+
+    /// The tokens of two texts that are read together, at most `limit` with the marks: the longer one is cut first.
+    pub(crate) fn encode_pair(&self, first: &str, second: &str, limit: usize) -> Tokens {
+        let [_, _, start, end, _] = self.special;
+        let (mut ids, mut rest) = (Vec::new(), Vec::new());
+        // As a whole: which of them is the longer one decides what is cut.
+        self.append(first, usize::MAX, &mut ids);
+        self.append(second, usize::MAX, &mut rest);
+        let room = limit.saturating_sub(3);
+        let cut = ids.len() + rest.len() > room;
+        if cut {
+            let least = ids.len().min(rest.len()).min(room / 2);
+            let most = room - least;
+            let (a, b) = if ids.len() > rest.len() { (most, least) } else { (least, most) };
+            ids.truncate(a);
+            rest.truncate(b);
+        }
+        ids.insert(0, start);
+        ids.push(end);
+        let second = ids.len();
+        ids.append(&mut rest);
+        ids.push(end);
+        Tokens { ids, second, cut }
+    }
+
+    /// The greatest number of a token.
+    pub(crate) fn greatest(&self) -> u32 {
+        self.starts.values().chain(self.rests.values()).copied().max().unwrap_or(0)
+    }
+
+    /// Adds the tokens of a text. One more than fits is enough to know that the text is cut, so it stops there.
+    fn append(&self, text: &str, limit: usize, ids: &mut Vec<u32>) {
+        let mut rest = text;
+        while let Some((at, which)) = next_special(rest).filter(|_| ids.len() < limit) {
+            self.encode_plain(&rest[..at], limit, ids);
+            ids.push(self.special[which]);
+            rest = &rest[at + SPECIAL[which].len()..];
+        }
+        self.encode_plain(rest, limit, ids);
     }
 
     fn encode_plain(&self, text: &str, limit: usize, ids: &mut Vec<u32>) {
@@ -136,6 +171,19 @@ mod tests {
         assert_eq!(ids("un un un un", 5), (vec![2, 5, 5, 5, 3], true));
         assert_eq!(ids("un unaffable", 5), (vec![2, 5, 5, 6, 3], true));
         assert_eq!(ids("[SEP][SEP] un [SEP]", 5), (vec![2, 3, 3, 5, 3], true));
+    }
+
+    #[test]
+    fn of_a_pair_the_longer_text_is_cut_first() {
+        let pair = |a: &str, b: &str, limit| {
+            let tokens = Tokenizer::parse(VOCABULARY).unwrap().encode_pair(a, b, limit);
+            (tokens.ids, tokens.second, tokens.cut)
+        };
+        assert_eq!(pair("un", "aff !", 16), (vec![2, 5, 3, 8, 9, 3], 3, false));
+        assert_eq!(pair("un", "aff aff aff aff", 6), (vec![2, 5, 3, 8, 8, 3], 3, true));
+        assert_eq!(pair("un un un un", "aff", 6), (vec![2, 5, 5, 3, 8, 3], 4, true));
+        assert_eq!(pair("un un un un", "aff aff aff aff", 8), (vec![2, 5, 5, 3, 8, 8, 8, 3], 4, true));
+        assert_eq!(pair("", "", 8), (vec![2, 3, 3], 2, false));
     }
 
     #[test]

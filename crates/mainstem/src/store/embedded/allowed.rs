@@ -8,6 +8,9 @@ use mainstem_core::ChunkId;
 use super::lexical::Readable;
 use super::matrix::Sample;
 
+/// How many scores there are, with their mean and their standard deviation.
+pub(crate) type Spread = (u64, f64, f64);
+
 /// What a caller may see at all. Everything that scores depend on is counted over it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {

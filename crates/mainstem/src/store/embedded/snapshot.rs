@@ -10,7 +10,7 @@ use mainstem_core::{Chunk, ChunkId, Code, Document, Failure, StoredChunk};
 use rusqlite::Row;
 use rustc_hash::FxHashMap;
 
-use super::allowed::{Allowed, Scope};
+use super::allowed::{Allowed, Scope, Spread};
 use super::cards::{Cards, Files};
 use super::catch_up::{Derived, Stumble};
 use super::check;
@@ -221,7 +221,7 @@ impl Snapshot {
         let passing = self.sources.iter().filter(|source| matching::passes(source, retrieval.filter));
         let sources: Vec<_> = passing.clone().map(|source| source.number).collect();
         let scope = self.scope(retrieval.filter)?;
-        let spreads: Vec<Option<(u64, f64, f64)>> = match (retrieval.channel, vector) {
+        let spreads: Vec<Option<Spread>> = match (retrieval.channel, vector) {
             (Channel::Lexical, _) => {
                 let spreads = self.lexical.background((retrieval.text, &scope), &sources)?;
                 spreads.into_iter().map(Some).collect()

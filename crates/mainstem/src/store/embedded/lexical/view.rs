@@ -20,7 +20,7 @@ use super::fields::Fields;
 use super::statistics::{Known, Statistics, Terms};
 use super::tops::Tops;
 use crate::Error;
-use crate::store::embedded::allowed::{Allowed, Scope};
+use crate::store::embedded::allowed::{self, Allowed, Scope};
 
 /// When one in so many chunks is allowed, or fewer, they are scored one by one.
 const FEW: u64 = 20;
@@ -247,7 +247,7 @@ impl LexicalView {
         &self,
         (text, scope): (&str, &Scope),
         sources: &[u32],
-    ) -> Result<Vec<(u64, f64, f64)>, Error> {
+    ) -> Result<Vec<allowed::Spread>, Error> {
         reading(&self.dir, || {
             let statistics = Statistics::new(self, scope)?;
             let query = Compiled::new(text, &statistics, &self.searcher)?;

@@ -7,10 +7,10 @@
 use mainstem_kernels::Kernels;
 use rustc_hash::FxHashMap;
 
+use super::super::allowed::Scope;
 use super::Allowed;
 use super::code::{self, Probe};
 use super::snapshot::{Snapshot, id_of, source_of, weight_of};
-use crate::store::embedded::allowed::Scope;
 use mainstem_core::ChunkId;
 
 /// How many rows of a source are looked at, at most.

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mainstem_kernels::Mapped;
 
+use super::super::allowed::Scope;
 use super::REBUILD;
 use super::code::{self, Widener};
 use super::columns::{FACTOR, ROW, TOMBSTONE, folder};
 use super::commit::{self, Commit, Records};
 use super::sample::Sample;
 use crate::Error;
-use crate::store::embedded::allowed::Scope;
 
 /// For how many scopes samples are kept.
 const SAMPLES: usize = 16;
@@ -34,8 +34,11 @@ pub(super) struct Snapshot {
     dead: Vec<u64>,
     signs: Option<Signs>,
     /// By the sources that may be seen, made when they are first asked for.
-    samples: Mutex<Vec<(Option<Vec<u32>>, Arc<Sample>)>>,
+    samples: Mutex<Vec<OfScope>>,
 }
+
+/// The sources of a scope, and the sample of their rows.
+type OfScope = (Option<Vec<u32>>, Arc<Sample>);
 
 /// A file, of which the first `len` bytes count.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ use mainstem_core::ChunkId;
 use mainstem_core::contract::Found;
 use mainstem_kernels::dot_f16;
 
+use super::super::allowed::{Scope, Spread};
 use super::best::Best;
 use super::code::{self, Probe};
 use super::scan::{Pass, Scan};
@@ -13,7 +14,6 @@ use super::slots::Slots;
 use super::snapshot::Snapshot;
 use super::{Allowed, Tuning};
 use crate::Error;
-use crate::store::embedded::allowed::Scope;
 
 /// Rows of a source that are scored again, at least: after the codes, and after the signs. Of a million clustered vectors, 200 after the
 /// signs keep .997 of the ten nearest, 300 all.
@@ -111,7 +111,7 @@ impl MatrixView {
         &self,
         (query, scope): (&[f32], &Scope),
         sources: &[u32],
-    ) -> Result<Vec<Option<(u64, f64, f64)>>, Error> {
+    ) -> Result<Vec<Option<Spread>>, Error> {
         let Some(probe) = self.probe(query)? else { return Ok(vec![None; sources.len()]) };
         let sample = self.snapshot.sample(scope);
         let of = |source: &u32| {
