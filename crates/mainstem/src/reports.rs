@@ -111,7 +111,7 @@ mod tests {
         last.save(folder.path()).unwrap();
         let read = Report::new("ingest", &json!({"skipped": 1})).unwrap().of_source("../a b");
         read.save(folder.path()).unwrap();
-        std::fs::write(folder.path().join("reports/torn.json"), "{").unwrap();
+        fs::write(folder.path().join("reports/torn.json"), "{").unwrap();
         assert_eq!(all(folder.path()).unwrap(), [last, read]);
         assert!(folder.path().join("reports/ingest-%2e%2e%2fa%20b.json").exists());
     }
