@@ -69,6 +69,11 @@ const HEADERS: [(HeaderName, &str); 5] = [
     (header::CACHE_CONTROL, "no-cache"),
 ];
 
+/// Whether a path is a file of the page. These hold nothing that is anybody's: who has no key yet needs them to give one.
+pub fn has(path: &str) -> bool {
+    ASSETS.iter().any(|asset| asset.path == path)
+}
+
 /// The routes.
 pub fn routes() -> Router<Arc<App>> {
     ASSETS.iter().fold(Router::new(), |router, asset| {

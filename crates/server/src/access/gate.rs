@@ -20,8 +20,9 @@ use super::key::Key;
 use super::{Caller, Scope};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::web;
 
-/// What needs no key, beside the files of the web page: whether the server lives, and how it is spoken to.
+/// What needs no key, besides the files of the page: whether the server lives, and how it is spoken to.
 const OPEN: [&str; 4] = ["/healthz", "/readyz", "/openapi.json", "/docs"];
 
 /// The other header that may bring a key.
@@ -185,7 +186,7 @@ fn is_foreign(host: &str) -> bool {
 /// Lets a request pass with who is calling, or answers it.
 pub async fn guard(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    if OPEN.contains(&path) || crate::web::has(path) {
+    if OPEN.contains(&path) || web::has(path) {
         return next.run(request).await;
     }
     match app.gate.admit(request.headers(), request.uri()) {

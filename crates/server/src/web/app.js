@@ -165,13 +165,14 @@ function idle() {
   show($("status"));
   show($("hits"));
   show($("more"));
-  const documents = known.reduce((sum, source) => sum + source.documents, 0);
+  // Whoever may read only a part of a source is not told how much it holds.
+  const documents = known.reduce((sum, source) => sum + (source.documents ?? NaN), 0);
   const example = ({ query, about }) => h("li", {}, h("button", { type: "button", class: "example", onclick: () => ask(query) }, h("span", {}, plain(query)), about ? h("span", { class: "dim" }, plain(about)) : null));
-  const source = (one) => h("li", { class: tone(one.name) }, h("span", { class: "swatch" }), h("bdi", {}, plain(one.name)), h("span", { class: "dim" }, count(one.documents)));
+  const source = (one) => h("li", { class: tone(one.name) }, h("span", { class: "swatch" }), h("bdi", {}, plain(one.name)), one.documents === undefined ? null : h("span", { class: "dim" }, count(one.documents)));
   show($("empty"), h("div", { class: "start" },
     h("p", { class: "headline" }, "One question, many sources, one answer that says why."),
     known.length
-      ? [h("p", { class: "lead" }, `${many(documents, "document")} in ${many(known.length, "source")} are searched at once.`),
+      ? [h("p", { class: "lead" }, `${Number.isNaN(documents) ? "" : `${many(documents, "document")} in `}${many(known.length, "source")} ${known.length === 1 && Number.isNaN(documents) ? "is" : "are"} searched at once.`),
         examples.length ? [h("h2", {}, "Try"), h("ul", { class: "examples" }, examples.map(example))] : h("p", { class: "dim" }, "Ask a question, type a name, or paste an error message."),
         h("h2", {}, "Sources"), h("ul", { class: "shelf" }, known.map(source))]
       : h("div", { class: "blank" }, h("p", {}, "This store is empty."), h("p", { class: "dim" }, "Put something in: ", h("code", {}, "mainstem ingest ~/notes --source notes"))) ));

@@ -10,11 +10,12 @@ export async function draw(view, now) {
   try {
     const [{ sources }, kept] = await Promise.all([get("/v1/sources"), get("/v1/reports").catch(() => ({ reports: [] }))]);
     const ingests = new Map(kept.reports.filter((one) => one.kind === "ingest").map((one) => [one.source, one]));
+    const counted = sources.every((source) => source.documents !== undefined);
     const sum = (name) => sources.reduce((total, source) => total + source[name], 0);
     show(view,
       h("h1", {}, "Sources"),
       sources.length
-        ? [h("p", { class: "lead" }, `${many(sources.length, "source")}, ${many(sum("documents"), "document")}, ${many(sum("chunks"), "chunk")}; ${percent(sum("vectors") / Math.max(1, sum("chunks")))} can be found by meaning.`),
+        ? [h("p", { class: "lead" }, counted ? `${many(sources.length, "source")}, ${many(sum("documents"), "document")}, ${many(sum("chunks"), "chunk")}; ${percent(sum("vectors") / Math.max(1, sum("chunks")))} can be found by meaning.` : `${many(sources.length, "source")}; your key reads a part of them, so they are not counted.`),
           table(sources, ingests, now)]
         : h("div", { class: "blank" }, h("p", {}, "This store is empty."), h("p", { class: "dim" }, "Put something in: ", h("code", {}, "mainstem ingest ~/notes --source notes"))));
   } catch (error) {
@@ -41,15 +42,17 @@ function lastRun(ingest) {
   ];
 }
 
+const amount = (value, say = count) => (value === undefined || Number.isNaN(value) ? "\u2013" : say(value));
+
 function table(sources, ingests, now) {
-  const most = Math.max(...sources.map((source) => source.documents), 1);
+  const most = Math.max(...sources.map((source) => source.documents ?? 0), 1);
   const row = (source) =>
     h("tr", {},
       h("th", { scope: "row" }, badge(source.name)),
       h("td", { class: "dim" }, plain(source.kind)),
-      h("td", { class: "number" }, h("span", { class: "meter", "aria-hidden": "true", "--w": `${(100 * source.documents) / most}%` }), count(source.documents)),
-      h("td", { class: "number" }, count(source.chunks)),
-      h("td", { class: "number" }, percent(source.vectors / Math.max(1, source.chunks))),
+      h("td", { class: "number" }, source.documents === undefined ? null : h("span", { class: "meter", "aria-hidden": "true", "--w": `${(100 * source.documents) / most}%` }), amount(source.documents)),
+      h("td", { class: "number" }, amount(source.chunks)),
+      h("td", { class: "number" }, amount(source.vectors / Math.max(1, source.chunks), percent)),
       h("td", {}, time(source.newest, now)),
       h("td", {}, time(source.written_at, Date.now())),
       ingests.size ? h("td", {}, lastRun(ingests.get(source.name))) : null);

@@ -60,6 +60,11 @@ fn what_is_open_says_nothing() {
         shared(),
         &[
             plain("alive", Nobody, 200, "GET /healthz"),
+            plain("the page, to give it a key", Nobody, 200, "GET /"),
+            plain("its script", Nobody, 200, "GET /web/app.js"),
+            plain("nothing else of its folder", Nobody, 401, "GET /web/app.jsx"),
+            plain("what was measured", Nobody, 401, "GET /v1/reports"),
+            post("lists", Nobody, 401, "/v1/record", b"{\"query\": \"rollback\"}"),
             plain("ready", Nobody, 200, "GET /readyz"),
             plain("the description", Nobody, 200, "GET /openapi.json"),
             plain("the page", Nobody, 200, "GET /"),

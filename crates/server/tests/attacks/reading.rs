@@ -7,6 +7,13 @@ use crate::world::{TRACES, Who};
 
 use Who::{Admin, Ann, Notes, Reads, Writes};
 
+/// The lists of a search that waits for all of its legs.
+fn lists(name: &'static str, who: Who, mut ask: Value) -> Try {
+    ask["now"] = "2026-02-01".into();
+    ask["deadline"] = json!({"soft_ms": 20000, "hard_ms": 20000});
+    post(name, who, 200, "/v1/record", ask.to_string().as_bytes())
+}
+
 #[test]
 fn documents_of_another_source_are_not_there() {
     check_all(
@@ -81,6 +88,14 @@ fn searches_find_nothing_of_another_source() {
         shared(),
         &[
             search("its words", Reads, 200, json!({"query": "quokkamarker"})),
+            lists("the lists of its words", Reads, json!({"query": "quokkamarker rollback"})),
+            lists("the lists by meaning", Reads, json!({"query": "rollback", "vector": vector})),
+            lists(
+                "the lists of another reader",
+                Ann,
+                json!({"query": "rollback salaries", "vector": vector}),
+            ),
+            plain("what was measured", Reads, 200, "GET /v1/reports"),
             search("its title", Reads, 200, json!({"query": "\"Okapi takeover\""})),
             search("words of both", Reads, 200, json!({})),
             search("words of both, explained", Reads, 200, json!({"explain": true})),
