@@ -130,7 +130,7 @@ impl AskArgs {
 
 fn answer(args: &AskArgs, asker: &Asker, context: Context) -> Result<(), Failure> {
     let chat = asker.chat()?;
-    let Some(chat) = chat else { return Ok(print_context(args, asker, context)?) };
+    let Some(chat) = chat else { return print_context(args, asker, context) };
     let mut shown = render::Shown::new(!args.json);
     let answered = asker.answer(&chat, (&args.query, &context), None, &mut |said| shown.show(said));
     shown.end()?;

@@ -29,7 +29,7 @@ fn settings(service: &Service) -> AskSettings {
     AskSettings {
         url: Some(service.url.clone()),
         model: Some("scripted".into()),
-        timeout: 30.0,
+        timeout: 600.0,
         ..AskSettings::default()
     }
 }

@@ -12,7 +12,7 @@ fn settings(service: &Service) -> AskSettings {
     AskSettings {
         url: Some(service.url.clone()),
         model: Some("scripted".into()),
-        timeout: 30.0,
+        timeout: 600.0,
         ..AskSettings::default()
     }
 }
@@ -117,6 +117,7 @@ fn the_filters_of_a_search_hold() {
         (json!({"query": "x", "budget": 0}), "E0201"),
         (json!({"query": "x", "budget": 1_000_000}), "E0201"),
         (json!({"query": "x", "buget": 1}), "E0101"),
+        (json!({"query": "x", "deadline": [1, 2]}), "E0101"),
         (json!({}), "E0101"),
     ] {
         assert_eq!(server.post("/v1/ask", &wrong).error(), (400, code.to_owned()), "{wrong}");
@@ -212,7 +213,8 @@ fn answers_are_as_described() {
         let schema = &description["components"]["schemas"][name];
         let mut described: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
         let mut given: Vec<&String> = value.as_object().unwrap().keys().collect();
-        (described.sort(), given.sort());
+        described.sort();
+        given.sort();
         assert_eq!(described, given, "{name}");
     };
     let whole = server.post("/v1/ask", &json!({"query": "rollback", "stream": false, "budget": 45})).json();

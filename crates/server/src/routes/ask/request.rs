@@ -5,7 +5,8 @@ use mainstem::ask::{CONSIDERED, Stages};
 use mainstem_core::PipelineSpec;
 use mainstem_core::time::Moment;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::super::search::{Ask, ChannelName, Patience};
@@ -59,7 +60,7 @@ pub struct AskRequest {
     #[schemars(with = "Option<PipelineSpec>")]
     pub pipeline: Option<Map<String, Value>>,
     /// How long to wait for the legs.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     pub deadline: Option<Patience>,
     /// The clock for freshness; that of the server when left out.
     #[serde(default)]
@@ -76,6 +77,12 @@ pub struct AskRequest {
     /// Whether the answer comes as events, as it is written.
     #[serde(default = "yes")]
     pub stream: bool,
+}
+
+/// Reads an object; the reader alone would also take a list, for one without names.
+fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Patience>, D::Error> {
+    let fields = Option::<Map<String, Value>>::deserialize(deserializer)?;
+    fields.map(|fields| serde_json::from_value(Value::Object(fields))).transpose().map_err(D::Error::custom)
 }
 
 const fn yes() -> bool {
