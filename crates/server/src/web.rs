@@ -50,11 +50,6 @@ const ASSETS: &[Asset] = assets! {
     "/web/words.js" = "words.js", SCRIPT;
 };
 
-/// Whether a path is a file of the page, which says nothing about any document.
-pub fn has(path: &str) -> bool {
-    ASSETS.iter().any(|asset| asset.path == path)
-}
-
 /// Only what this server gives, and no markup made of text: a document cannot become a script, whatever it says.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \

@@ -10,7 +10,10 @@ use mainstem::query::{Engine, Request, Settings};
 use mainstem::store::EmbeddedStore;
 use mainstem_core::time::Moment;
 
-const RECIPES: [(&str, &[(&str, &str)], &str); 5] = [
+/// A recipe, its sources with their kinds, and a question.
+type Recipe = (&'static str, &'static [(&'static str, &'static str)], &'static str);
+
+const RECIPES: [Recipe; 5] = [
     (
         "code-review",
         &[("code", "code"), ("reviews", "reviews"), ("wiki", "wiki")],

@@ -14,7 +14,7 @@ use crate::client::Server;
 struct Longest;
 
 impl Reranker for Longest {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "longest"
     }
 
