@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
 use mainstem::ask::{AskSettings, Asker};
 use mainstem::ingest::vectors;
 use mainstem::models::{self, known};
@@ -164,6 +166,17 @@ impl App {
         self.slot(&self.searches, "searches", "the server runs as many searches as it takes on")
     }
 
+    /// Refuses a search before its body is read, where all places are taken: what is cheap to refuse keeps the others fast.
+    ///
+    /// # Errors
+    /// When all are taken.
+    pub fn room_for_search(&self) -> Result<(), ApiError> {
+        if self.searches.available_permits() > 0 {
+            return Ok(());
+        }
+        self.search_slot().map(drop)
+    }
+
     /// A place for an answer of a language model.
     ///
     /// # Errors
@@ -237,6 +250,18 @@ impl App {
 /// So many places, or as many as can be counted.
 pub(crate) fn places(limit: usize) -> Semaphore {
     Semaphore::new(limit.min(Semaphore::MAX_PERMITS))
+}
+
+/// There is room for a search, at the time a request begins.
+#[derive(Debug)]
+pub struct Room;
+
+impl FromRequestParts<Arc<App>> for Room {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(_: &mut Parts, app: &Arc<App>) -> Result<Self, ApiError> {
+        app.room_for_search().map(|()| Self)
+    }
 }
 
 fn engines(

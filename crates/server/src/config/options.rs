@@ -55,7 +55,7 @@ options! {
         "Where only this machine reaches the server, callers without a key may do everything even if there are keys";
     embed: bool = true,
         "Embed queries and documents with the model of the store; without, what brings no vector is found by words alone";
-    searches: usize = 32,
+    searches: usize = 16,
         "Searches at the same time; one more is refused with 503 at once";
     writes: usize = 4,
         "Requests that write at the same time; one more is refused with 503 at once";

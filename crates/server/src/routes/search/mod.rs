@@ -11,7 +11,7 @@ use axum::response::Response;
 use super::shapes::{SearchAnswerShape, json_bytes};
 use crate::access::Access;
 use crate::api::{Api, Operation};
-use crate::app::App;
+use crate::app::{App, Room};
 use crate::body::Json;
 use crate::error::ApiError;
 
@@ -30,6 +30,7 @@ pub fn routes(api: Api) -> Api {
 async fn search_sources(
     State(app): State<Arc<App>>,
     Access(scope): Access,
+    _: Room,
     Json(ask): Json<Ask>,
 ) -> Result<Response, ApiError> {
     if app.config.log_queries {
