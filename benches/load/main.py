@@ -104,10 +104,10 @@ def write(data):
     lines = []
     for row, (text, vector) in enumerate(zip(texts, vectors)):
         chunk = [round(float(x), 5) for x in vector]
-        lines.append(json.dumps({"id": f"new-{row}", "text": text, "vectors": [chunk]}))
+        lines.append(json.dumps({"id": f"new-{row}", "text": text, "vector": chunk}))
     body = ("\n".join(lines) + "\n").encode()
     headers = {"content-type": "application/x-ndjson"}
-    request = urllib.request.Request(f"http://127.0.0.1:{PORT}/v1/sources/new/documents", body, headers, method="PUT")
+    request = urllib.request.Request(f"http://127.0.0.1:{PORT}/v1/sources/new/documents?vectors_model=bench", body, headers, method="PUT")
     start = time.monotonic()
     answer = urllib.request.urlopen(request, timeout=300).read().decode().strip().splitlines()
     print(f"{'':34} wrote {len(lines)} documents in {time.monotonic() - start:.1f} s: {answer[-1]}", flush=True)
