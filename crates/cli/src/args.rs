@@ -1,7 +1,5 @@
 //! The command line as a whole.
 
-use std::path::PathBuf;
-
 use clap::{Parser, Subcommand};
 
 /// Many sources, one stream: search many sources at once, get one ranked list, and see why each hit is where it is.
@@ -13,9 +11,8 @@ use clap::{Parser, Subcommand};
     after_help = "Exit codes: 0 found, 1 nothing found, 2 error. Data goes to standard output, messages to standard error."
 )]
 pub(crate) struct Cli {
-    /// Folder of the store
-    #[arg(long, global = true, value_name = "DIR", default_value = ".mainstem")]
-    pub(crate) store: PathBuf,
+    #[command(flatten)]
+    pub(crate) place: crate::remote::PlaceArgs,
 
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -33,6 +30,8 @@ pub(crate) enum Command {
     Sources(crate::store::SourcesArgs),
     /// Search all sources at once
     Search(Box<crate::search::SearchArgs>),
+    /// Find documents that are about the same as one
+    Related(crate::related::RelatedArgs),
     /// Fuse ranked lists (TREC runs or JSON) into one, and say why each hit is where it is
     Fuse(Box<crate::fuse::FuseArgs>),
     /// Measure ranked lists, or the store's answers, against relevance judgements, and compare them
@@ -43,6 +42,10 @@ pub(crate) enum Command {
     Recency(crate::recency::RecencyArgs),
     /// Answer over HTTP
     Serve(Box<crate::serve::ServeArgs>),
+    /// Offer the engine to an agent as tools (Model Context Protocol)
+    Mcp(crate::mcp::McpArgs),
+    /// Make, list and revoke the keys of a server
+    Key(crate::key::KeyArgs),
     /// Check the configuration, or show what applies
     Config(crate::config::ConfigCommandArgs),
     /// Get the embedding model, or list those that are here
@@ -51,4 +54,11 @@ pub(crate) enum Command {
     Reindex(crate::store::ReindexArgs),
     /// Look for anything in the store that is not as it should be
     Doctor(crate::store::DoctorArgs),
+}
+
+impl Command {
+    /// Whether a server can do it in the place of a store.
+    pub(crate) fn asks_servers(&self) -> bool {
+        matches!(self, Self::Ingest(_) | Self::Sources(_) | Self::Search(_) | Self::Related(_) | Self::Mcp(_))
+    }
 }

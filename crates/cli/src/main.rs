@@ -10,9 +10,13 @@ mod eval;
 mod failure;
 mod fuse;
 mod ingest;
+mod key;
+mod mcp;
 mod model;
 mod output;
 mod recency;
+mod related;
+mod remote;
 mod search;
 mod serve;
 mod store;
@@ -35,18 +39,24 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
-    let store = cli.store.as_path();
+    let (place, store) = (&cli.place, cli.place.folder());
+    if !cli.command.asks_servers() {
+        place.refuse_server()?;
+    }
     match &cli.command {
+        Command::Ingest(args) => ingest::run(args, &place.place()?),
+        Command::Sources(args) => store::sources(args, &place.place()?),
+        Command::Search(args) => search::run(args, &place.place()?),
+        Command::Related(args) => related::run(args, &place.place()?),
+        Command::Mcp(args) => mcp::run(args, &place.place()?),
         Command::Demo(args) => demo::run(args),
         Command::Init(args) => store::init(args, store),
-        Command::Ingest(args) => ingest::run(args, store),
-        Command::Sources(args) => store::sources(args, store),
-        Command::Search(args) => search::run(args, store),
         Command::Fuse(args) => fuse::run(args),
         Command::Eval(args) => eval::run(args, store),
         Command::Tune(args) => tune::run(args, store),
         Command::Recency(args) => recency::run(args),
         Command::Serve(args) => serve::run(args, store),
+        Command::Key(args) => key::run(args, store),
         Command::Config(args) => config::run(args, store),
         Command::Model(args) => model::run(args),
         Command::Reindex(args) => store::reindex(args, store),

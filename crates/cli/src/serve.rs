@@ -25,7 +25,8 @@ Examples:
 
 The store is made when it is not there, and no other process can write to it meanwhile. `/docs` describes all
 routes, `/openapi.json` does for programs. Options also stand in `[server]` of `mainstem.toml`, or in variables such
-as MAINSTEM_SERVER_SEARCHES; a flag wins over a variable, and that over the file.
+as MAINSTEM_SERVER_SEARCHES; a flag wins over a variable, and that over the file. `mainstem key create` makes keys,
+without which only this machine may ask.
 
 SIGTERM and SIGINT let running requests finish. Exit codes: 0 stopped, 2 error";
 
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &ServeArgs, store: &Path) -> Result<ExitCode, Failure> {
     let engine = Engine::new(Arc::clone(&store) as _, None, Settings::default());
     let settings = searches.on(engine)?.settings().clone();
     let (config, pipeline) = (effective.resolved.config, searches.pipeline);
-    let setup = Setup { store, settings, pipeline, config, keys: false };
+    let setup = Setup { store, settings, pipeline, config, keys: true };
     let mut told = Ok(());
     server::run(setup, |address| told = output::write(None, &format!("listening on http://{address}\n")))
         .map_err(|error| Box::new(error) as Failure)?;

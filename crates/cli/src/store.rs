@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::failure::Problem;
 use crate::output;
+use crate::remote::Place;
 use crate::table::{Cell, Table};
 
 /// Make an empty store.
@@ -61,8 +62,11 @@ pub(crate) fn init(_: &InitArgs, store: &Path) -> Result<ExitCode, Failure> {
 }
 
 /// Shows the sources.
-pub(crate) fn sources(args: &SourcesArgs, store: &Path) -> Result<ExitCode, Failure> {
-    let sources = EmbeddedStore::open_read_only(store)?.sources()?;
+pub(crate) fn sources(args: &SourcesArgs, place: &Place<'_>) -> Result<ExitCode, Failure> {
+    let sources = match place {
+        Place::Store(store) => EmbeddedStore::open_read_only(store)?.sources()?,
+        Place::Server(client) => client.sources()?,
+    };
     let text = if args.json { json(&sources)? } else { table(&sources) };
     output::write(None, &text)?;
     if sources.is_empty() {

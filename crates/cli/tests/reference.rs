@@ -38,13 +38,14 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 24] = [
+    let commands: [&[&str]; 30] = [
         &[],
         &["demo"],
         &["init"],
         &["ingest"],
         &["sources"],
         &["search"],
+        &["related"],
         &["fuse"],
         &["eval"],
         &["eval", "compare"],
@@ -53,6 +54,11 @@ fn command_line() {
         &["tune"],
         &["recency"],
         &["serve"],
+        &["mcp"],
+        &["key"],
+        &["key", "create"],
+        &["key", "list"],
+        &["key", "revoke"],
         &["config"],
         &["config", "check"],
         &["config", "show"],

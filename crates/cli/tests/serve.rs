@@ -300,14 +300,27 @@ fn every_example_of_the_documentation_works() {
         println!("SKIPPED: curl is not installed");
         return;
     }
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/http.md")).unwrap();
-    let folder = Folder::new("serve-docs");
+    for page in ["http.md", "access.md"] {
+        check_examples(page);
+    }
+}
+
+fn check_examples(page: &str) {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let text = std::fs::read_to_string(docs.join(page)).unwrap();
+    let folder = Folder::new(&format!("serve-docs-{page}"));
     let server = Served::start(&folder);
-    let examples = examples(&page);
+    let examples = examples(&text);
     assert!(examples.len() >= 10, "the page has lost its examples");
+    let here = std::path::Path::new(env!("CARGO_BIN_EXE_mainstem")).parent().unwrap().to_owned();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(here).chain(std::env::split_paths(&others))).unwrap();
     for (command, shown) in examples {
-        let script = command.replace("127.0.0.1:7700", &server.address);
-        let output = Command::new("sh").args(["-c", &script]).current_dir(&folder.0).output().unwrap();
+        let script = command
+            .replace("127.0.0.1:7700", &server.address)
+            .replace("mainstem key", "mainstem --store s key");
+        let mut shell = Command::new("sh");
+        let output = shell.args(["-c", &script]).env("PATH", &path).current_dir(&folder.0).output().unwrap();
         assert!(output.status.success(), "`{command}`: {}", command::stderr(&output));
         let printed = command::stdout(&output);
         assert!(shows(&shown, &printed), "`{command}` prints\n{printed}\nand not\n{shown}");

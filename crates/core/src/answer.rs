@@ -62,7 +62,7 @@ impl Serialize for Taken<'_> {
 }
 
 /// Why a candidate is not in the answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "stage", rename_all = "snake_case")]
 pub enum Why {
     /// It is the same thing as another hit.

@@ -170,7 +170,7 @@ pub struct Applied {
 }
 
 /// What a store knows about a source.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SourceStats {
     /// The source.
     pub name: String,

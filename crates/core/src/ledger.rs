@@ -3,13 +3,14 @@
 //! A ledger is data, not prose: every step holds the numbers it worked with and can be applied again.
 //! [`Ledger::replay`] applies all steps in order and gives the final score, to the last bit.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::fuse::condorcet::points;
 use crate::fuse::{rsf, tally};
+use crate::word::{Word, word};
 
 /// What one list gave a hit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contribution {
     /// The list.
     pub list: String,
@@ -29,7 +30,7 @@ pub struct Contribution {
 }
 
 /// How contributions became a score.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum Rule {
     /// Their sum.
@@ -97,7 +98,7 @@ fn across_variants(lists: &[Contribution], divisors: &[f64]) -> f64 {
 }
 
 /// Why two items were taken for the same thing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "because", rename_all = "snake_case")]
 pub enum Sameness {
     /// Their exact keys are equal.
@@ -118,7 +119,7 @@ pub enum Sameness {
 }
 
 /// An item that was collapsed into a hit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Absorbed {
     /// Its id.
     pub id: String,
@@ -130,7 +131,7 @@ pub struct Absorbed {
 }
 
 /// Which part of a pipeline collapsed duplicates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Inside one source, before fusion.
@@ -140,7 +141,7 @@ pub enum Scope {
 }
 
 /// How a score was brought to \[0, 1\].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "unit", rename_all = "snake_case")]
 pub enum Unit {
     /// It is in \[0, 1\] by construction.
@@ -181,7 +182,7 @@ impl Unit {
 }
 
 /// How recency changed a score.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Freshness {
     /// `(1 − weight) · relevance + weight · freshness`, the latter times relevance where it is scaled.
@@ -195,7 +196,7 @@ pub enum Freshness {
         /// From 1 (now) down to 0; 0.5 without a time.
         freshness: f64,
         /// Whether freshness counts in proportion to relevance.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         scaled: bool,
     },
     /// `relevance · (1 + factor)` inside the window.
@@ -228,7 +229,7 @@ impl Freshness {
 }
 
 /// How a reranker changed a score.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Reranking {
     /// `alpha · relevance + (1 − alpha) · fused`, both in \[0, 1\].
@@ -268,7 +269,7 @@ impl Reranking {
 }
 
 /// Which side of a guarantee moved a hit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// At least so many of a source.
@@ -288,13 +289,14 @@ impl Bound {
 }
 
 /// What one stage did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "stage", rename_all = "snake_case")]
 pub enum Step {
     /// Chunks were brought together to their document, list by list.
     Aggregate {
         /// How.
-        method: &'static str,
+        #[serde(deserialize_with = "word")]
+        method: Word,
         /// The chunks.
         chunks: Vec<String>,
     },
@@ -308,7 +310,8 @@ pub enum Step {
     /// The lists were fused.
     Fuse {
         /// The method.
-        method: &'static str,
+        #[serde(deserialize_with = "word")]
+        method: Word,
         /// How the contributions were combined.
         #[serde(flatten)]
         rule: Rule,
@@ -441,7 +444,7 @@ impl Step {
 }
 
 /// All that happened to one hit, in order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Ledger {
     /// The steps.

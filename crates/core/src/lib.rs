@@ -83,6 +83,7 @@ pub mod route;
 mod similarity;
 pub mod status;
 pub mod time;
+mod word;
 
 pub use answer::{Answer, Hit};
 pub use candidates::{Candidates, Id, NonFinite, RankedList, Slot};

@@ -33,7 +33,7 @@ pub struct Router {
 }
 
 /// What the rules made of a query.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Route {
     /// The rule that fired, if exactly one matched.
     pub rule: Option<String>,

@@ -1,12 +1,13 @@
 //! The status: what each leg and each stage did, so that an answer never hides a gap.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::leg::LegState;
 use crate::route::Route;
+use crate::word::{Word, word};
 
 /// What one leg did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LegStatus {
     /// The list.
     pub name: String,
@@ -21,10 +22,10 @@ pub struct LegStatus {
     /// How many items it gave.
     pub items: usize,
     /// How many repeated ids were passed over.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub repeated: usize,
     /// How many items were dropped because their score was NaN or infinite.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped: usize,
     /// For a leg that did not answer: the most it could have added to a hit, where the method has such a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +38,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// How a stage ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StageState {
     /// It ran.
@@ -47,10 +48,11 @@ pub enum StageState {
 }
 
 /// What one stage did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageStatus {
     /// The stage.
-    pub stage: &'static str,
+    #[serde(deserialize_with = "word")]
+    pub stage: Word,
     /// How it ended.
     pub state: StageState,
     /// How many hits went in.
@@ -63,7 +65,7 @@ pub struct StageStatus {
 }
 
 /// What each leg and each stage did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Whether some leg did not answer.
     pub partial: bool,
@@ -80,7 +82,7 @@ pub struct Status {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
     /// Things to know that are no errors.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 

@@ -1,7 +1,12 @@
 //! Who may do what.
 //!
-//! Every handler takes an [`Access`] and passes its [`Scope`] on: to the filter of a search, to the list of sources, to writes. Without
-//! keys, whoever reaches the server may do everything; hence [`check_bind`]: then only this machine reaches it.
+//! A request passes the [`gate`], which finds its [`key`](key::Key) in the [`file`] of the store and says who is calling. Every handler takes an
+//! [`Access`] and passes its [`Scope`] on: to the filter of a search, to the list of sources, to writes. Without keys, whoever reaches the
+//! server may do everything; hence [`check_bind`]: then only this machine reaches it.
+
+pub mod file;
+pub mod gate;
+pub mod key;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -41,6 +46,23 @@ impl Scope {
         Self { sources: Sources::All, reader: None, write: true }
     }
 
+    /// Whether nothing is hidden from the caller.
+    pub fn sees_all(&self) -> bool {
+        self.sources == Sources::All && self.reader.is_none()
+    }
+
+    /// Refuses callers from whom anything is hidden.
+    ///
+    /// # Errors
+    /// When something is.
+    pub fn must_see_all(&self) -> Result<(), ApiError> {
+        if self.sees_all() {
+            return Ok(());
+        }
+        let hint = "use a key that is for all sources and for no reader";
+        Err(ApiError::new(Code::Forbidden, "this key may not see what all sources have in common", hint))
+    }
+
     /// Whether a source exists for the caller.
     pub fn sees(&self, source: &str) -> bool {
         match &self.sources {
@@ -55,12 +77,25 @@ impl Scope {
         self.sees(source) && self.reader.as_ref().is_none_or(named)
     }
 
-    /// Refuses writes that are not allowed.
+    /// Refuses callers that may not write at all.
+    ///
+    /// # Errors
+    /// When the caller may not.
+    pub fn must_write(&self) -> Result<(), ApiError> {
+        if self.write {
+            return Ok(());
+        }
+        let hint = "use a key that was made with `--write`";
+        Err(ApiError::new(Code::Forbidden, "this key may read only", hint))
+    }
+
+    /// Refuses writes that are not allowed, whether the source is there or not.
     ///
     /// # Errors
     /// When the caller may not write to this source.
     pub fn may_write(&self, source: &str) -> Result<(), ApiError> {
-        if self.write && self.sees(source) {
+        self.must_write()?;
+        if self.sees(source) {
             return Ok(());
         }
         let hint = "use a key that may write to this source";
@@ -90,6 +125,15 @@ impl Scope {
     }
 }
 
+/// Who is calling.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// What it may do.
+    pub scope: Scope,
+    /// The name of its key.
+    pub key: Option<Arc<str>>,
+}
+
 /// What the caller of a request may do.
 #[derive(Clone, Debug)]
 pub struct Access(pub Scope);
@@ -97,8 +141,10 @@ pub struct Access(pub Scope);
 impl FromRequestParts<Arc<App>> for Access {
     type Rejection = ApiError;
 
-    async fn from_request_parts(_: &mut Parts, _: &Arc<App>) -> Result<Self, ApiError> {
-        Ok(Self(Scope::everything()))
+    /// A request that has not passed the gate is nobody's.
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, ApiError> {
+        let caller = parts.extensions.get::<Caller>();
+        caller.map(|caller| Self(caller.scope.clone())).ok_or_else(ApiError::unidentified)
     }
 }
 
@@ -111,7 +157,7 @@ pub fn check_bind(address: SocketAddr, keys: bool) -> Result<(), ApiError> {
         return Ok(());
     }
     let message = format!("`address` is `{address}`, expected one of this machine, such as `127.0.0.1:7700`");
-    let hint = "without access keys anybody who reaches the server may read and write everything";
+    let hint = "without access keys anybody who reaches the server may read and write everything; `mainstem key create` makes one";
     Err(ApiError::new(Code::Conflict, message, hint))
 }
 

@@ -151,6 +151,15 @@ impl Operation {
     }
 }
 
+/// The two ways in which a request may bring its key.
+fn security_schemes() -> Value {
+    let meaning = "A key, as `mainstem key create` shows it once";
+    json!({
+        "bearer": { "type": "http", "scheme": "bearer", "description": meaning },
+        "api_key": { "type": "apiKey", "in": "header", "name": "x-api-key", "description": meaning },
+    })
+}
+
 impl Default for Api {
     fn default() -> Self {
         let settings = SchemaSettings::draft2020_12().with(|settings| {
@@ -216,7 +225,9 @@ impl Api {
                 "license": { "name": "MIT OR Apache-2.0" },
             },
             "paths": self.paths,
-            "components": { "schemas": schemas },
+            "components": { "schemas": schemas, "securitySchemes": security_schemes() },
+            // Without keys none is needed.
+            "security": [{ "bearer": [] }, { "api_key": [] }, {}],
         });
         (self.router, description)
     }

@@ -12,6 +12,9 @@ use mainstem_core::contract::{Embedder, ModelCard};
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::access::check_bind;
+use crate::access::file::KeyFile;
+use crate::access::gate::Gate;
 use crate::config::ServerConfig;
 use crate::error::ApiError;
 use crate::metrics::Metrics;
@@ -26,8 +29,18 @@ pub struct Setup {
     pub pipeline: Map<String, Value>,
     /// The options of the server.
     pub config: ServerConfig,
-    /// Whether there are access keys.
+    /// Whether the access keys in the folder of the store count. If not, whoever reaches the server may do everything.
     pub keys: bool,
+}
+
+impl Setup {
+    /// Whether callers are asked for keys.
+    ///
+    /// # Errors
+    /// When the folder of the store cannot be read.
+    pub fn has_keys(&self) -> Result<bool, ApiError> {
+        Ok(self.keys && KeyFile::of(self.store.dir()).stamp()?.is_some())
+    }
 }
 
 /// The models in use. They change when the store is told of its model.
@@ -50,6 +63,8 @@ pub struct App {
     pub metrics: Metrics,
     /// The `[pipeline]` of the configuration.
     pub pipeline: Map<String, Value>,
+    /// Who may come in.
+    pub gate: Gate,
     engines: RwLock<Engines>,
     searches: Arc<Semaphore>,
     writes: Arc<Semaphore>,
@@ -64,16 +79,21 @@ impl App {
     /// Loads the models and gets ready. A model that is not here is a remark in the log: search does without.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// When the store or its keys cannot be read, or others can reach the address and there are no keys.
     pub fn new(setup: Setup) -> Result<Arc<Self>, ApiError> {
-        let Setup { store, settings, pipeline, config, keys: _ } = setup;
-        let engines = engines(&store, settings)?;
+        let Setup { store, settings, pipeline, config, keys } = setup;
+        let open_here = config.open_on_loopback && config.address.ip().is_loopback();
+        let gate = Gate::new(keys.then(|| KeyFile::of(store.dir())), open_here)?;
+        // Again, of the keys that are asked for from now on.
+        check_bind(config.address, gate.has_keys())?;
+        let engines = engines(&store, settings, config.embed)?;
         Ok(Arc::new(Self {
             searches: Arc::new(places(config.searches)),
             writes: Arc::new(places(config.writes)),
             metrics: Metrics::default(),
             engines: RwLock::new(engines),
             stopping: AtomicBool::new(false),
+            gate,
             store,
             config,
             pipeline,
@@ -100,7 +120,7 @@ impl App {
             return Ok(());
         }
         let settings = self.engine().settings().clone();
-        let engines = engines(&self.store, settings)?;
+        let engines = engines(&self.store, settings, self.config.embed)?;
         *self.engines.write().unwrap_or_else(PoisonError::into_inner) = engines;
         Ok(())
     }
@@ -180,8 +200,12 @@ pub(crate) fn places(limit: usize) -> Semaphore {
     Semaphore::new(limit.min(Semaphore::MAX_PERMITS))
 }
 
-fn engines(store: &Arc<EmbeddedStore>, settings: Settings) -> Result<Engines, ApiError> {
+fn engines(store: &Arc<EmbeddedStore>, settings: Settings, embed: bool) -> Result<Engines, ApiError> {
     let card = store.model()?;
+    if !embed {
+        let engine = Arc::new(Engine::new(Arc::clone(store) as _, None, settings));
+        return Ok(Engines { card, engine, documents: None });
+    }
     let documents = match vectors::model_of(store) {
         Ok((model, note)) => {
             if let Some(note) = note {

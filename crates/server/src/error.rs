@@ -67,6 +67,12 @@ impl ApiError {
         Self::new(Code::Crowded, what, "try again after the seconds in `Retry-After`")
     }
 
+    /// A key is needed, and none that is valid was given. Which of the two, and why it is not valid, is nobody's business.
+    pub fn unidentified() -> Self {
+        let hint = "send `Authorization: Bearer` with a key; `mainstem key create` makes one";
+        Self::new(Code::Unidentified, "a key is needed, and none that is valid was given", hint)
+    }
+
     /// A bug. What it was is in the log and nowhere else.
     pub fn internal() -> Self {
         let hint = "the server's log has the details under the id in `x-request-id`";

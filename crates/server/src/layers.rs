@@ -17,8 +17,10 @@ use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Pr
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::decompression::RequestDecompressionLayer;
 
+use crate::access::gate::{self, UsedKey};
 use crate::app::App;
 use crate::error::{ApiError, Told};
+use crate::mcp;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -34,6 +36,8 @@ pub fn around(router: Router<Arc<App>>, app: &Arc<App>) -> Router {
         router = router.layer(CompressionLayer::new().compress_when(compressed));
     }
     router = router.layer(CatchPanicLayer::custom(panicked));
+    // Before a body is read or unpacked, and behind CORS: a browser asks that without a key.
+    router = router.layer(from_fn_with_state(Arc::clone(app), gate::guard));
     if !app.config.cors_origins.0.is_empty() {
         router = router.layer(cors(&app.config.cors_origins.0));
     }
@@ -60,7 +64,12 @@ fn cors(origins: &[String]) -> CorsLayer {
     CorsLayer::new()
         .allow_origin(allowed)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
-        .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, REQUEST_ID])
+        .allow_headers(
+            [header::AUTHORIZATION, gate::API_KEY, header::CONTENT_TYPE, REQUEST_ID]
+                .into_iter()
+                .chain(mcp::http::HEADERS)
+                .collect::<Vec<_>>(),
+        )
         .expose_headers([REQUEST_ID, header::RETRY_AFTER])
 }
 
@@ -80,7 +89,8 @@ async fn accompany(State(app): State<Arc<App>>, request: Request, next: Next) ->
     let (status, took) = (response.status().as_u16(), started.elapsed());
     app.metrics.answered(&route, method_name(&method), status, took);
     let (id, ms) = (id.to_str().unwrap_or_default(), took.as_secs_f64() * 1000.0);
-    tracing::info!(%method, route, status, ms, request_id = id, "request");
+    let key = response.extensions().get::<UsedKey>().map(|UsedKey(key)| &**key);
+    tracing::info!(%method, route, status, ms, request_id = id, key, "request");
     response
 }
 

@@ -1,6 +1,8 @@
 //! Log lines, on standard error: one for each request, as text or as JSON.
 
-use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{LogFormat, LogLevel, ServerConfig};
 
@@ -15,9 +17,11 @@ pub fn start(config: &ServerConfig) {
     };
     let lines =
         tracing_subscriber::fmt().with_max_level(level).with_target(false).with_writer(std::io::stderr);
+    // The protocol of tools would write down whole requests, and with them queries.
+    let quiet = Targets::new().with_default(level).with_target("rmcp", level.min(LevelFilter::WARN));
     // A second server in one process logs as the first does.
     let _ = match config.log_format {
-        LogFormat::Text => lines.with_ansi(false).try_init(),
-        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+        LogFormat::Text => lines.with_ansi(false).finish().with(quiet).try_init(),
+        LogFormat::Json => lines.json().flatten_event(true).finish().with(quiet).try_init(),
     };
 }

@@ -94,7 +94,7 @@ struct Bound {
 impl Bound {
     fn new(setup: Setup) -> Result<Self, ApiError> {
         let wanted = setup.config.address;
-        check_bind(wanted, setup.keys)?;
+        check_bind(wanted, setup.has_keys()?)?;
         let runtime = runtime(&setup.config).map_err(|error| cannot("start threads", &error))?;
         let listener = runtime
             .block_on(TcpListener::bind(wanted))

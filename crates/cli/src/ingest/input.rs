@@ -46,7 +46,7 @@ impl Input {
         Ok(input)
     }
 
-    fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Folder | Self::File => "files",
             Self::Jsonl => "jsonl",
@@ -78,15 +78,11 @@ impl Input {
     }
 
     /// Starts to read.
-    pub(super) fn open(
-        self,
-        args: &IngestArgs,
-        store: &EmbeddedStore,
-    ) -> Result<Box<dyn Connector>, Failure> {
+    pub(super) fn open(self, args: &IngestArgs, except: Vec<PathBuf>) -> Result<Box<dyn Connector>, Failure> {
         let path = args.path.as_path();
         Ok(match self {
             Self::Folder | Self::File => {
-                let options = FolderOptions { except: except(store), ..FolderOptions::default() };
+                let options = FolderOptions { except, ..FolderOptions::default() };
                 Box::new(Folder::open(path, options).map_err(failure)?)
             }
             Self::Jsonl => Box::new(Jsonl::open(path).map_err(failure)?),

@@ -4,6 +4,7 @@ mod input;
 mod model;
 mod progress;
 mod report;
+mod there;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ use mainstem::store::embedded::EmbeddedStore;
 use mainstem_core::contract::Embedder;
 
 use crate::failure::{Failure, Problem};
+use crate::remote::Place;
 use input::Input;
 use progress::Bar;
 
@@ -98,8 +100,15 @@ static STOP: AtomicBool = AtomicBool::new(false);
 const STOPPED: u8 = 130;
 
 /// Runs the command.
-pub(crate) fn run(args: &IngestArgs, store: &Path) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &IngestArgs, place: &Place<'_>) -> Result<ExitCode, Failure> {
     check(args)?;
+    match place {
+        Place::Store(store) => here(args, store),
+        Place::Server(client) => there::run(args, client),
+    }
+}
+
+fn here(args: &IngestArgs, store: &Path) -> Result<ExitCode, Failure> {
     let input = Input::detect(args)?;
     let store = EmbeddedStore::init(store).map_err(failure)?;
     let embedder = model::embedder(args, &store)?;
@@ -135,6 +144,14 @@ fn failure(error: Error) -> Failure {
     Box::new(error)
 }
 
+fn exit_code(summary: &Summary) -> ExitCode {
+    match summary {
+        Summary { interrupted: true, .. } => ExitCode::from(STOPPED),
+        Summary { documents: 0, applied, .. } if applied.removed == 0 => ExitCode::from(1),
+        _ => ExitCode::SUCCESS,
+    }
+}
+
 /// Everything that a run needs.
 struct Job<'a> {
     args: &'a IngestArgs,
@@ -149,11 +166,7 @@ impl Job<'_> {
     fn once(&self) -> Result<ExitCode, Failure> {
         let summary = self.ingest()?;
         report::write(self.args, &summary)?;
-        Ok(match summary {
-            Summary { interrupted: true, .. } => ExitCode::from(STOPPED),
-            Summary { documents: 0, applied, .. } if applied.removed == 0 => ExitCode::from(1),
-            _ => ExitCode::SUCCESS,
-        })
+        Ok(exit_code(&summary))
     }
 
     fn watch(&mut self) -> Result<ExitCode, Failure> {
@@ -181,7 +194,7 @@ impl Job<'_> {
     }
 
     fn ingest(&self) -> Result<Summary, Failure> {
-        let mut connector = self.input.open(self.args, &self.store)?;
+        let mut connector = self.input.open(self.args, input::except(&self.store))?;
         let brought = self.args.vectors_model.as_deref();
         let announce = |vectors: mainstem::ingest::Vectors<'_>| announce(&self.store, vectors, brought);
         let mut ingest = Ingest::new(&self.args.source, &self.store);

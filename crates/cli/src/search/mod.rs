@@ -2,21 +2,25 @@
 
 pub(crate) mod age;
 pub(crate) mod config;
+mod found;
 pub(crate) mod open;
 pub(crate) mod render;
 pub(crate) mod settings;
+mod there;
 pub(crate) mod written;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
-use mainstem::query::{Plan, Request, Response};
+use mainstem::query::{Plan, Request};
 
 use crate::failure::{Failure, Problem};
 use crate::fuse::explain;
 use crate::output;
+use crate::remote::Place;
 use config::{Config, ConfigArgs};
+use found::Found;
 use settings::{RankArgs, WaitArgs, WhatArgs};
 
 const HELP: &str = "\
@@ -78,8 +82,16 @@ pub(crate) struct SearchArgs {
     json: bool,
 }
 
-/// Runs the command on the store in this folder.
-pub(crate) fn run(args: &SearchArgs, store: &Path) -> Result<ExitCode, Failure> {
+/// Runs the command.
+pub(crate) fn run(args: &SearchArgs, place: &Place<'_>) -> Result<ExitCode, Failure> {
+    match place {
+        Place::Store(store) => here(args, store),
+        Place::Server(client) => there::run(args, client),
+    }
+}
+
+/// Searches the store in this folder.
+fn here(args: &SearchArgs, store: &Path) -> Result<ExitCode, Failure> {
     let config = args.config.read(store)?.reranked(args.rank.rerank.as_deref())?;
     let request = args.request(&config)?;
     let engine = config.on(open::engine(store, open::needs_model(&request))?)?;
@@ -90,7 +102,12 @@ pub(crate) fn run(args: &SearchArgs, store: &Path) -> Result<ExitCode, Failure> 
     }
     let mut response = engine.search(&request)?;
     response.status.notes.extend(config.note());
-    Ok(print(args, &request, &response)?)
+    let json = if args.json {
+        serde_json::to_string_pretty(&response).map_err(Problem::from)?
+    } else {
+        String::new()
+    };
+    Ok(print(args, &request, &Found::from(response), json)?)
 }
 
 impl SearchArgs {
@@ -113,9 +130,10 @@ fn print_plan(plan: &Plan, json: bool) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(args: &SearchArgs, request: &Request, response: &Response) -> Result<ExitCode, Problem> {
+/// Prints what was found; `json` is all of it as JSON, where that is wanted.
+fn print(args: &SearchArgs, request: &Request, response: &Found, json: String) -> Result<ExitCode, Problem> {
     let text = if args.json {
-        serde_json::to_string_pretty(response)? + "\n"
+        json + "\n"
     } else if let Some(id) = &args.why_not {
         explain::why_not(&response.answer, id)
     } else if args.explain {

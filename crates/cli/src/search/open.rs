@@ -20,7 +20,7 @@ pub(crate) fn engine(store: &Path, embed: bool) -> Result<Engine, Failure> {
 }
 
 /// Opens a store for reading. When the process that wrote to it was stopped, or had no room for its indexes, they catch up first.
-fn level(dir: &Path) -> Result<EmbeddedStore, Error> {
+pub(crate) fn level(dir: &Path) -> Result<EmbeddedStore, Error> {
     let store = EmbeddedStore::open_read_only(dir)?;
     if !store.is_behind()? {
         return Ok(store);

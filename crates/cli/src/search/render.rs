@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
-use mainstem::query::{Alternative, Request, Response, SearchHit};
+use mainstem::query::{Alternative, Request, SearchHit};
 use mainstem_core::LegState;
 use mainstem_core::status::StageState;
 use mainstem_core::time::Moment;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::age;
+use super::found::Found;
 use crate::output;
 
 const STRONG: Style = Style::new().bold();
@@ -35,7 +36,7 @@ const BADGES: [AnsiColor; 6] = [
 ];
 
 /// The hits, best first.
-pub(super) fn hits(response: &Response, now: Option<&Moment>) -> String {
+pub(super) fn hits(response: &Found, now: Option<&Moment>) -> String {
     let best = response.hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
     let badge = response.hits.iter().map(|hit| hit.source.width()).max().unwrap_or(0);
     let mut out = String::new();
@@ -129,7 +130,7 @@ fn highlighted(text: &str, line: Range<usize>, highlights: &[Range<usize>]) -> S
 }
 
 /// A short table of what else could have come first.
-pub(super) fn alternatives(response: &Response) -> String {
+pub(super) fn alternatives(response: &Found) -> String {
     let Some(others) = response.alternatives.as_ref().filter(|others| !others.is_empty()) else {
         return String::new();
     };
@@ -158,7 +159,7 @@ pub(super) fn alternatives(response: &Response) -> String {
 }
 
 /// What the hits do not show by themselves, on standard error.
-pub(super) fn remarks(request: &Request, response: &Response) {
+pub(super) fn remarks(request: &Request, response: &Found) {
     let missing: Vec<_> = response
         .status
         .legs
@@ -185,7 +186,7 @@ pub(super) fn remarks(request: &Request, response: &Response) {
 }
 
 /// One sentence that says what to try next.
-fn nothing(request: &Request, response: &Response) -> String {
+fn nothing(request: &Request, response: &Found) -> String {
     let filter = &request.filter;
     let narrowed = filter.sources.is_some()
         || filter.kinds.is_some()
@@ -195,7 +196,7 @@ fn nothing(request: &Request, response: &Response) -> String {
         || !filter.metadata.is_empty();
     let next = if response.total > 0 {
         format!("there are {} hits in all; use a smaller `--offset`", response.total)
-    } else if response.plan.legs.is_empty() && !narrowed {
+    } else if response.status.legs.is_empty() && !narrowed {
         "the store is empty: `mainstem ingest PATH --source NAME` fills it".to_owned()
     } else if response.status.partial {
         "some searches gave no answer; try again".to_owned()

@@ -103,6 +103,11 @@ pub(super) struct RankArgs {
 }
 
 impl RankArgs {
+    /// How many hits are wanted and how many passed over, as far as it was said.
+    pub(super) fn page(&self) -> (Option<usize>, Option<usize>) {
+        (self.limit, self.offset)
+    }
+
     /// Lays the options over the settings of the file.
     pub(super) fn apply(&self, request: &mut Request, config: &Config) -> Result<(), Problem> {
         request.limit = self.limit.unwrap_or_else(|| config.limit());
@@ -128,6 +133,11 @@ pub(super) struct WaitArgs {
 }
 
 impl WaitArgs {
+    /// Whether anything was said.
+    pub(super) fn is_given(&self) -> bool {
+        self.soft.is_some() || self.hard.is_some()
+    }
+
     /// Lays the options over the settings of the file.
     pub(super) fn apply(&self, request: &mut Request, config: &Config) -> Result<(), Problem> {
         let said = Patience {

@@ -146,8 +146,9 @@ impl Engine {
     }
 
     fn plan_for(&self, view: &dyn View, request: &Request) -> Result<Plan, Failure> {
-        let sources = view.sources()?;
+        let mut sources = view.sources()?;
         let model = self.embedder.as_ref().map(|embedder| embedder.card());
+        plan::count_readable(view, request, model, &mut sources);
         let known = Known { sources: &sources, capabilities: self.store.capabilities(), model };
         let mut plan = Plan::new(request, &self.settings, &known)?;
         if let (Some(reranking), Some(spec)) = (&self.reranking, plan.pipeline.rerank) {

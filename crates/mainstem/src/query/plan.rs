@@ -17,6 +17,7 @@ use serde::{Serialize, Serializer};
 use super::request::{Request, Settings};
 use crate::Error;
 
+pub(super) use legs::count_readable;
 pub(super) use stages::patched;
 
 /// One leg of a plan.

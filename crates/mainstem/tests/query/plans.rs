@@ -113,3 +113,40 @@ fn patches_change_single_stages_and_are_checked() {
     let failure = Plan::new(&refused, &Settings::default(), &known).unwrap_err();
     assert_eq!(failure.hint().unwrap(), "did you mean `rrf`?");
 }
+
+#[test]
+fn a_plan_within_a_scope_names_nothing_outside() {
+    let rule = |name: &str, weights| json!({"name": name, "patterns": ["."], "weights": weights});
+    let pipeline = json!({
+        "route": [rule("board", json!({"chat": 2.0})), rule("mixed", json!({"chat": 3.0, "wiki": 0.5}))],
+        "guarantee": {"chat": {"min": 2, "top": 5}, "wiki": {"max": 3}},
+        "recency": {"chat": {"weight": 0.5}},
+    });
+    let filter = Filter { scope: Some(vec!["wiki".into(), "nowhere".into()]), ..Filter::default() };
+    let mut settings = Settings::default();
+    settings.sources.insert("chat".into(), 3.0);
+    let plan = plan(&Request { pipeline, filter: filter.clone(), ..Request::new("forks") }, &settings);
+    let route = plan.route.clone().unwrap();
+    assert_eq!(
+        (route.rule.as_deref(), route.matched.len()),
+        (Some("mixed"), 1),
+        "the other rule is about nothing"
+    );
+    let written = serde_json::to_string(&plan).unwrap() + &plan.to_string();
+    assert!(
+        !written.contains("chat") && !written.contains("board") && !written.contains("docs"),
+        "{written}"
+    );
+    assert!(plan.to_string().contains("at most 3 of wiki in the first 5"), "{plan}");
+
+    let asked = |sources: &str| {
+        let filter = Filter { sources: Some(vec![sources.into()]), ..filter.clone() };
+        let known = [stats("chat", "slack", 3), stats("wiki", "wiki", 3)];
+        let known = Known { sources: &known, capabilities: ABLE, model: None };
+        Plan::new(&Request { filter, ..Request::new("forks") }, &Settings::default(), &known)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(asked("chat"), "unknown source `chat`, expected one of `wiki`");
+    assert_eq!(asked("none").replace("none", "chat"), asked("chat"));
+}

@@ -51,6 +51,10 @@ macro_rules! options {
 options! {
     address: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 7700)),
         "Address and port to listen on; port 0 takes a free one. Without access keys only an address of this machine is allowed";
+    open_on_loopback: bool = false,
+        "Where only this machine reaches the server, callers without a key may do everything even if there are keys";
+    embed: bool = true,
+        "Embed queries and documents with the model of the store; without, what brings no vector is found by words alone";
     searches: usize = 32,
         "Searches at the same time; one more is refused with 503 at once";
     writes: usize = 4,

@@ -227,7 +227,10 @@ async fn remove(
     Access(scope): Access,
     Path((source, id)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
-    scope.may_write(&source)?;
+    scope.must_write()?;
+    if !scope.sees(&source) {
+        return Err(missing(&source, &id));
+    }
     let slot = app.write_slot()?;
     let removed = app
         .work(Some(slot), move |app| {

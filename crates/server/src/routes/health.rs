@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::shapes;
+use crate::access::Access;
 use crate::api::{Api, Operation};
 use crate::app::App;
 use crate::error::ApiError;
@@ -53,7 +54,9 @@ async fn readyz(State(app): State<Arc<App>>) -> Result<Response, ApiError> {
     shapes::json(&OK)
 }
 
-async fn render(State(app): State<Arc<App>>) -> impl IntoResponse {
+async fn render(State(app): State<Arc<App>>, Access(scope): Access) -> Result<impl IntoResponse, ApiError> {
+    // Counts are over all sources.
+    scope.must_see_all()?;
     let kind = format!("{METRICS}; version=1.0.0; charset=utf-8");
-    ([(header::CONTENT_TYPE, kind)], app.metrics.render(app.running()))
+    Ok(([(header::CONTENT_TYPE, kind)], app.metrics.render(app.running())))
 }

@@ -32,5 +32,6 @@ pub fn openapi() -> Value {
 /// All routes.
 pub fn router() -> Router<Arc<App>> {
     let (router, description) = api().finish();
-    router.merge(pages::routes(&description))
+    let tools = crate::mcp::http::routes(router.clone());
+    router.merge(pages::routes(&description)).merge(tools)
 }

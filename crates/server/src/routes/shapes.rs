@@ -70,15 +70,20 @@ pub struct SourceShape {
     pub name: String,
     /// Its kind, such as `slack`.
     pub kind: String,
-    /// How many documents it has.
+    /// How many documents it has. This and what follows is not told to the key of a reader.
+    #[schemars(default)]
     pub documents: u64,
     /// How many chunks.
+    #[schemars(default)]
     pub chunks: u64,
     /// How many of the chunks have a vector.
+    #[schemars(default)]
     pub vectors: u64,
     /// When its newest document was written: a time, or seconds or milliseconds since 1970.
+    #[schemars(default)]
     pub newest: Value,
     /// When it was last written to.
+    #[schemars(default)]
     pub written_at: Value,
 }
 

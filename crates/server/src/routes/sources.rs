@@ -16,7 +16,17 @@ use crate::error::ApiError;
 
 #[derive(Serialize)]
 struct Listed {
-    sources: Vec<SourceStats>,
+    sources: Vec<ListedSource>,
+}
+
+/// A source as a caller may see it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ListedSource {
+    /// With what it holds.
+    Counted(SourceStats),
+    /// To a reader, who may not read all of it: what it holds in all would tell of what the reader may not know about.
+    Named { name: String, kind: String },
 }
 
 /// Puts the routes on the API.
@@ -29,5 +39,9 @@ pub fn routes(api: Api) -> Api {
 async fn sources(State(app): State<Arc<App>>, Access(scope): Access) -> Result<Response, ApiError> {
     let mut sources = app.work(None, |app| Ok(app.store.sources()?)).await?;
     sources.retain(|source| scope.sees(&source.name));
-    json(&Listed { sources })
+    let listed = |source: SourceStats| match scope.reader {
+        None => ListedSource::Counted(source),
+        Some(_) => ListedSource::Named { name: source.name, kind: source.kind },
+    };
+    json(&Listed { sources: sources.into_iter().map(listed).collect() })
 }

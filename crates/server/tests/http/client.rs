@@ -66,7 +66,9 @@ impl Server {
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(EmbeddedStore::init(&folder.path().join("store")).unwrap());
-        let mut config = ServerConfig { address: "127.0.0.1:0".parse().unwrap(), ..ServerConfig::default() };
+        // The answers are the same whether a model is here or not.
+        let address = "127.0.0.1:0".parse().unwrap();
+        let mut config = ServerConfig { address, embed: false, ..ServerConfig::default() };
         change(&mut config);
         let setup = Setup { store, settings: Settings::default(), pipeline, config, keys: false };
         let running = start(setup).unwrap();

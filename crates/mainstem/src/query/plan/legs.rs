@@ -1,10 +1,37 @@
 //! Which sources and channels are searched.
 
 use mainstem_core::Failure;
-use mainstem_core::contract::{Ability, Channel, Filter, SourceStats};
+use mainstem_core::contract::{Ability, Channel, Ctx, Filter, ModelCard, Retrieval, SourceStats, View};
+use mainstem_core::time::Moment;
 
 use super::Known;
 use crate::query::request::Request;
+
+/// Counts only the vectors that the reader of a request may see: whether a leg is planned must not tell of others.
+pub(in crate::query) fn count_readable(
+    view: &dyn View,
+    request: &Request,
+    model: Option<&ModelCard>,
+    sources: &mut [SourceStats],
+) {
+    let Filter { scope, reader, .. } = &request.filter;
+    let dim = request.vector.as_ref().map(Vec::len).or(model.map(|card| card.dim)).unwrap_or(0);
+    if reader.is_none() || dim == 0 {
+        return;
+    }
+    // Any vector does: it is the count that is asked for.
+    let mut vector = vec![0.0; dim];
+    vector[0] = 1.0;
+    let filter = Filter { scope: scope.clone(), reader: reader.clone(), ..Filter::default() };
+    let retrieval =
+        Retrieval { channel: Channel::Dense, text: "", vector: Some(&vector), filter: &filter, limit: 1 };
+    // A view that cannot say fails again when it is searched, and the leg says so.
+    let Ok(counted) = view.background(&retrieval, &Ctx::unhurried(Moment::now())) else { return };
+    for source in sources {
+        let own = counted.iter().find(|one| one.source == source.name);
+        source.vectors = own.map_or(0, |one| one.count);
+    }
+}
 
 /// The sources that the filter lets pass.
 pub(super) fn chosen_sources<'a>(

@@ -3,6 +3,7 @@
 use mainstem_core::contract::SourceStats;
 use mainstem_core::pipeline::{Guarantees, guarantee};
 use mainstem_core::recency::{self, RecencySpec};
+use mainstem_core::route::RouteSpec;
 use mainstem_core::{Failure, PipelineSpec};
 use serde_json::{Map, Value};
 
@@ -20,8 +21,12 @@ pub(super) fn pipeline(
     pipeline.recency.values_mut().for_each(scale);
     // A rule for a source that is not searched would only make for a note.
     pipeline.recency.retain(|name, _| name == "*" || sources.iter().any(|source| source.name == *name));
-    if request.filter.sources.is_some() || request.filter.kinds.is_some() {
+    let filter = &request.filter;
+    if filter.scope.is_some() || filter.sources.is_some() || filter.kinds.is_some() {
         narrow(&mut pipeline.guarantee, sources);
+    }
+    if let Some(seen) = &filter.scope {
+        hide(&mut pipeline.route, seen);
     }
     pipeline.limit = Some(request.limit);
     pipeline.offset = request.offset;
@@ -34,6 +39,14 @@ fn narrow(guarantees: &mut Guarantees, sources: &[&SourceStats]) {
     let top = guarantee::top(guarantees);
     guarantees.retain(|name, _| name == "*" || sources.iter().any(|source| source.name == *name));
     guarantees.values_mut().for_each(|spec| spec.top = Some(top));
+}
+
+/// Leaves out of the rules what the caller may not see; a rule that has nothing else in it is none.
+fn hide(rules: &mut Vec<RouteSpec>, seen: &[String]) {
+    for rule in &mut *rules {
+        rule.weights.retain(|source, _| seen.contains(source));
+    }
+    rules.retain(|rule| !rule.weights.is_empty());
 }
 
 /// Turns recency on for the kinds of source that age, unless there is a rule already.

@@ -7,6 +7,7 @@
 //! cards.*        what a search reads of each chunk, derived
 //! lock           held by the one process that writes
 //! unsettled      there while an index may not be on disk yet
+//! keys.json      who may ask a server; the store does not look at it
 //! ```
 //!
 //! A write goes into the truth first, and is safe from then on; then both indexes follow. Should an index fail to (a full

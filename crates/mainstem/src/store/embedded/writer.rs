@@ -79,14 +79,13 @@ impl Writer {
         // When nothing was recorded, the writers are dropped, and forget what they heard.
         let applied = self.explain(recorded)?;
         let after = self.meta()?.sequence;
-        let (lexical, matrix, cards) = (&mut self.lexical, &mut self.matrix, &mut self.cards);
+        let (lexical, matrix) = (&mut self.lexical, &mut self.matrix);
         thread::scope(|scope| {
-            scope.spawn(|| {
-                matrix.heard(vectors.0, (before, after));
-                cards.commit(after);
-            });
+            scope.spawn(|| matrix.heard(vectors.0, (before, after)));
             lexical.heard(words.0, (before, after));
         });
+        // Last of all: on a full disk they are what can be done without.
+        self.cards.commit(after);
         Ok(applied)
     }
 

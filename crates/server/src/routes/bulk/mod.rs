@@ -13,14 +13,14 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, Method, header};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use http_body_util::BodyExt as _;
 use mainstem_core::Code;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::access::Access;
+use crate::access::{Access, Scope};
 use crate::api::{Api, Operation};
 use crate::app::{App, Slot};
 use crate::body::{Params, broken, is_of, not_empty, slow, too_large};
@@ -108,6 +108,21 @@ async fn ingest(
     Access(scope): Access,
     Path(source): Path<String>,
     Params(how): Params<How>,
+    request: Request,
+) -> Response {
+    begin(app, &scope, source, how, request).unwrap_or_else(|error| {
+        // Nobody reads the body, and what is still on its way would be taken for the next request.
+        let mut refused = error.into_response();
+        refused.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        refused
+    })
+}
+
+fn begin(
+    app: Arc<App>,
+    scope: &Scope,
+    source: String,
+    how: How,
     request: Request,
 ) -> Result<Response, ApiError> {
     if source.trim().is_empty() {

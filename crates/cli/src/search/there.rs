@@ -1,0 +1,74 @@
+//! A search that a server answers.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use mainstem::query::Request;
+use mainstem_client::{Client, Patience, Search, SearchAnswer};
+use mainstem_core::deadline::Deadline;
+use serde_json::Value;
+
+use super::config::Config;
+use super::found::Found;
+use super::{SearchArgs, print};
+use crate::failure::{Failure, Problem};
+
+/// Runs the command.
+pub(super) fn run(args: &SearchArgs, client: &Client) -> Result<ExitCode, Failure> {
+    if args.config.is_given() {
+        let message = "`--config` and `--no-config`: a server has its own settings";
+        return Err(Problem::conflict(message, "leave them out, or leave `--server` out").into());
+    }
+    if args.plan {
+        let message = "`--plan`: a server does not show its plans";
+        return Err(Problem::conflict(message, "leave it out, or name the store with `--store`").into());
+    }
+    let config = match args.rank.rerank.as_deref() {
+        None | Some("off") => Config::default().reranked(args.rank.rerank.as_deref())?,
+        Some(_) => {
+            let message = "`--rerank`: a server has its own reranker, expected `off` or nothing";
+            return Err(Problem::conflict(message, "leave it out, or leave `--server` out").into());
+        }
+    };
+    let request = args.request(&config)?;
+    let started = Instant::now();
+    let answer = client.search_json(&asked(args, request.clone()))?;
+    let took = started.elapsed();
+    let json =
+        if args.json { serde_json::to_string_pretty(&answer).map_err(Problem::from)? } else { String::new() };
+    let answer: SearchAnswer = serde_json::from_value(answer).map_err(Problem::from)?;
+    Ok(print(args, &request, &Found::told(answer, took), json)?)
+}
+
+/// The same request for a server. What was not said is left to its configuration.
+fn asked(args: &SearchArgs, request: Request) -> Search {
+    let (k, offset) = args.rank.page();
+    let ms = |deadline: Deadline| Patience {
+        soft_ms: deadline.soft.as_millis() as u64,
+        hard_ms: deadline.hard.as_millis() as u64,
+    };
+    let filter = request.filter;
+    Search {
+        query: request.query,
+        variants: request.variants,
+        vector: request.vector,
+        sources: filter.sources,
+        kinds: filter.kinds,
+        channels: request.channels,
+        since: filter.since.map(|since| since.to_string()),
+        until: filter.until.map(|until| until.to_string()),
+        metadata: filter.metadata.into_iter().collect(),
+        reader: filter.reader,
+        k,
+        offset,
+        pipeline: if let Value::Object(pipeline) = request.pipeline {
+            pipeline
+        } else {
+            serde_json::Map::new()
+        },
+        explain: request.alternatives,
+        why_not: request.why_not,
+        deadline: request.deadline.filter(|_| args.wait.is_given()).map(ms),
+        now: request.now,
+    }
+}

@@ -1,0 +1,164 @@
+//! Commands that ask a server do what they do on a store: the same bytes, the same exit codes.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod command;
+mod served;
+
+use std::process::Output;
+
+use command::{Folder, stderr, stdout};
+use served::{Served, command, filled, python};
+
+fn run(folder: &Folder, place: &[&str], arguments: &[&str]) -> Output {
+    command(folder, &[place, arguments].concat()).output().unwrap()
+}
+
+#[test]
+fn a_server_answers_as_its_store_does() {
+    let folder = filled("remote-same");
+    let server = Served::start(&folder);
+    let clock = ["--now", "2026-02-01"];
+    let searches: [&[&str]; 9] = [
+        &["search", "zebra", "--json"],
+        &["search", "roll back", "--json"],
+        &["search", "roll back"],
+        &["search", "roll back", "--explain", "--variant", "rollback job"],
+        &["search", "roll back", "--explain", "--json"],
+        &["search", "release", "--why-not", "wiki/team/lunch#0", "-n", "1"],
+        &[
+            "search",
+            "release",
+            "-n",
+            "1",
+            "--offset",
+            "1",
+            "--method",
+            "rrf",
+            "--json",
+            "--where",
+            "status=open",
+        ],
+        &[
+            "search",
+            "release",
+            "--since",
+            "20d",
+            "--channel",
+            "lexical",
+            "--soft",
+            "1s",
+            "--hard",
+            "2s",
+            "--json",
+        ],
+        &["search", "zebra", "--source", "wiki", "--kind", "notion"],
+    ];
+    let others: [&[&str]; 6] = [
+        &["sources"],
+        &["sources", "--json"],
+        &["related", "wiki/release"],
+        &["related", "wiki/release#0", "--source", "chat", "-n", "2", "--json"],
+        &["search", "x", "--source", "wikki"],
+        &["related", "wiki/release", "--source", "wikki"],
+    ];
+    let searches = searches.iter().map(|search| [search, &clock[..]].concat());
+    let mut codes = Vec::new();
+    for arguments in searches.chain(others.iter().map(|other| other.to_vec())) {
+        let here = run(&folder, &["--store", "s"], &arguments);
+        let there = run(&folder, &["--server", &server.url], &arguments);
+        assert_eq!(stdout(&here), stdout(&there), "{arguments:?}");
+        // How long it took is told behind all else.
+        let untimed = |output: &Output| stderr(output).split(", in ").next().map(str::to_owned);
+        assert_eq!(untimed(&here), untimed(&there), "{arguments:?}");
+        assert_eq!(here.status.code(), there.status.code(), "{arguments:?}");
+        codes.push(here.status.code().unwrap());
+    }
+    assert_eq!(codes, [1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 2, 2]);
+}
+
+#[test]
+fn documents_that_go_through_a_server_are_the_same_as_in_a_store() {
+    let folder = Folder::new("remote-ingest");
+    std::fs::create_dir(folder.0.join("docs")).unwrap();
+    folder.file("docs/guide.md", "# Guide\n\nHow to begin.\n\n## Setup\n\nInstall it, then run it.\n");
+    folder
+        .file("docs/tool.py", "def rollback(job):\n    \"\"\"Undo a release.\"\"\"\n    return job.undo()\n");
+    let server = Served::start(&folder);
+    let elsewhere = ["--server", server.url.as_str()];
+    let ingest = ["ingest", "docs", "--source", "docs"];
+    let first = run(&folder, &elsewhere, &ingest);
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    assert!(stdout(&first).starts_with("docs: 2 added, 0 changed, 0 unchanged"), "{}", stdout(&first));
+    assert!(stderr(&first).contains("any more stay"), "{}", stderr(&first));
+    let again = run(&folder, &elsewhere, &ingest);
+    assert!(stdout(&again).starts_with("docs: 0 added, 0 changed, 2 unchanged"), "{}", stdout(&again));
+    let local = run(&folder, &["--store", "own"], &ingest);
+    assert_eq!(local.status.code(), Some(0), "{}", stderr(&local));
+    let search = ["search", "rollback setup", "--json", "--now", "2026-02-01"];
+    assert_eq!(
+        stdout(&run(&folder, &["--store", "own"], &search)),
+        stdout(&run(&folder, &elsewhere, &search))
+    );
+    for refused in [["--sync", ""], ["--watch", ""], ["--no-embed", ""], ["--model", "x"]] {
+        let more: Vec<&str> = refused.into_iter().filter(|part| !part.is_empty()).collect();
+        let output = run(&folder, &elsewhere, &[&ingest[..], &more[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        assert!(stderr(&output).contains("error[E0205]"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_server_is_named_by_flag_or_variable() {
+    let folder = filled("remote-named");
+    let server = Served::start(&folder);
+    let mut asked = command(&folder, &["sources"]);
+    let output = asked.env("MAINSTEM_SERVER", &server.url).output().unwrap();
+    assert!(stdout(&output).contains("wiki"), "{}", stderr(&output));
+    // What is said on the command line wins.
+    let mut asked = command(&folder, &["--store", "nowhere", "sources"]);
+    let output = asked.env("MAINSTEM_SERVER", &server.url).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+    let cases: [(&[&str], &str); 8] = [
+        (
+            &["--server", "http://127.0.0.1:1", "sources"],
+            "error[E0305]: the server `http://127.0.0.1:1` does not answer",
+        ),
+        (
+            &["--server", "nowhere", "sources"],
+            "error[E0201]: expected the URL of a server, received `nowhere`",
+        ),
+        (&["--server", &server.url, "--store", "s", "sources"], "expected one of them, received both"),
+        (&["--server", &server.url, "doctor"], "`--server` is for `search`"),
+        (&["--server", &server.url, "search", "x", "--plan"], "`--plan`: a server does not show its plans"),
+        (&["--server", &server.url, "search", "x", "--no-config"], "a server has its own settings"),
+        (&["--server", &server.url, "search", "x", "--rerank", "maxsim"], "a server has its own reranker"),
+        (
+            &["--server", &server.url, "related", "wiki/nothing"],
+            "error[E0401]: there is no document `wiki/nothing`",
+        ),
+    ];
+    for (arguments, part) in cases {
+        let output = run(&folder, &[], arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(part), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn the_description_holds_whatever_is_asked() {
+    let Some(python) = python("schemathesis") else { return };
+    let folder = filled("remote-description");
+    let server = Served::start(&folder);
+    let seconds = std::env::var("MAINSTEM_TEST_SECONDS").unwrap_or_else(|_| "30".to_owned());
+    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/description");
+    let output = std::process::Command::new(python)
+        .args(["-m", "schemathesis.cli", "--config-file", &format!("{here}/schemathesis.toml"), "run"])
+        .arg(format!("{}/openapi.json", server.url))
+        .args(["--max-time", &seconds, "--seed", "7", "--no-color", "--generation-database", "none"])
+        .env("PYTHONPATH", here)
+        .current_dir(&folder.0)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+}

@@ -1,0 +1,146 @@
+//! What the server answers.
+
+use std::ops::Range;
+
+use mainstem_core::Ledger;
+use mainstem_core::answer::{Fate, Why};
+use mainstem_core::contract::{Channel, SourceStats};
+use mainstem_core::status::Status;
+use mainstem_core::time::Moment;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+/// The answer to a search.
+#[derive(Clone, Debug, Deserialize)]
+pub struct SearchAnswer {
+    /// The hits, best first.
+    pub hits: Vec<Hit>,
+    /// How many hits there were before the cut to a page.
+    pub total: usize,
+    /// What each leg and each stage did.
+    pub status: Status,
+    /// What became of the chunk that was asked about.
+    pub why_not: Option<WhyNot>,
+    /// What else could have come first, where that was asked.
+    pub alternatives: Option<Vec<Alternative>>,
+}
+
+/// One hit: a chunk of a document.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Hit {
+    /// Its name, `source/document#order`.
+    pub id: String,
+    /// Its place, from 1, over all pages.
+    pub rank: usize,
+    /// Its final score.
+    pub score: f64,
+    /// The source.
+    pub source: String,
+    /// The id of the document within the source.
+    pub document: String,
+    /// The title of the document.
+    pub title: Option<String>,
+    /// The headings that the chunk stands under.
+    pub heading: Option<String>,
+    /// Where a person can see it.
+    pub url: Option<String>,
+    /// How an answer names it.
+    pub label: Option<String>,
+    /// The part of the text that shows best why it was found.
+    pub snippet: String,
+    /// The bytes of the snippet where words of the query stand.
+    #[serde(deserialize_with = "ranges")]
+    pub highlights: Vec<Range<usize>>,
+    /// The whole text of the chunk.
+    pub text: String,
+    /// When the document was written.
+    pub created_at: Option<Moment>,
+    /// Anything else that is known about the document.
+    pub metadata: Map<String, Value>,
+    /// The sources that found it.
+    pub sources: Vec<String>,
+    /// The labels of what was collapsed into it.
+    pub alternates: Vec<String>,
+    /// Why it is where it is.
+    pub ledger: Ledger,
+}
+
+fn ranges<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Range<usize>>, D::Error> {
+    let pairs = Vec::<[usize; 2]>::deserialize(deserializer)?;
+    Ok(pairs.into_iter().map(|[start, end]| start..end).collect())
+}
+
+/// What became of one chunk that was asked about.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct WhyNot {
+    /// Its name.
+    pub id: String,
+    /// What became of it.
+    pub fate: Fate,
+    /// Why, if it was dropped.
+    pub why: Option<Why>,
+}
+
+/// What another way of ranking would have put first.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Alternative {
+    /// The way, in words.
+    pub name: String,
+    /// The hit that would have been first.
+    pub first: Option<String>,
+    /// Where the present first hit would have stood, from 1.
+    pub place: Option<usize>,
+}
+
+/// All sources.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Sources {
+    /// The sources, by name.
+    pub sources: Vec<SourceStats>,
+}
+
+/// A document with its text and its parts, without its vectors.
+pub type Document = mainstem_core::Document;
+
+/// What else is about the same as a document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Related {
+    /// The document that was asked about, `source/id`.
+    pub document: String,
+    /// The documents, best first.
+    pub related: Vec<RelatedDocument>,
+}
+
+/// A document that is about the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RelatedDocument {
+    /// Its place, from 1.
+    pub rank: usize,
+    /// How like it is.
+    pub score: f64,
+    /// The source.
+    pub source: String,
+    /// The id of the document within the source.
+    pub document: String,
+    /// The title.
+    pub title: Option<String>,
+    /// Where a person can see it.
+    pub url: Option<String>,
+    /// How an answer names it.
+    pub label: Option<String>,
+    /// Which two parts are alike.
+    pub reason: Reason,
+}
+
+/// Which two parts are alike, and by what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reason {
+    /// By meaning or by words.
+    pub channel: Channel,
+    /// The part of the document that was asked about.
+    pub from: String,
+    /// The part of this document.
+    pub to: String,
+    /// The text of that part.
+    pub text: String,
+}
