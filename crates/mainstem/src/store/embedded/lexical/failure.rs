@@ -52,7 +52,11 @@ fn explain(error: TantivyError, dir: &Path) -> Error {
         TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. }) => {
             system(&io_error, dir)
         }
-        TantivyError::InvalidArgument(message) | TantivyError::ErrorInThread(message) => {
+        // A thread that writes ends when the system refuses, and does not say more.
+        TantivyError::ErrorInThread(message) => {
+            Error::io("writing the lexical index", dir, io::Error::other(message))
+        }
+        TantivyError::InvalidArgument(message) => {
             Error::Internal(format!("the lexical index refused a call: {message}"))
         }
         other => damaged(format!("the lexical index cannot be read: {other}"), dir),
