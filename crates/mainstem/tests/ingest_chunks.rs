@@ -62,6 +62,15 @@ fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(token, 0..40).prop_map(|tokens| tokens.concat())
 }
 
+#[test]
+fn a_sentence_is_not_repeated_before_white_space_alone() {
+    let text = "impl A { fn b() { { { c } } } }\ne\u{301}👩\u{200d}👩\u{200d}👧[a]: http://x\n\n\n\u{3000}\u{a0}  ---\n\n\n\u{3000}\u{a0}  \n## Sub `c`\n";
+    let size = Size::new(33, 33, 10);
+    for format in FORMATS {
+        check(text, &chunker(format, size).chunk(text), size);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 

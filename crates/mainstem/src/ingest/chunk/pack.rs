@@ -57,7 +57,8 @@ fn repeats(full: &[Piece], next: &Piece, size: Size) -> bool {
     // A chunk that is one sentence would be repeated as a whole.
     let more = before.iter().any(|piece| !piece.blank) && !last.blank;
     let prose = last.prose && next.prose;
-    more && prose && last.chars <= size.overlap && last.chars + next.chars <= size.target
+    // Behind white space alone, the next chunk could end before it has anything new.
+    more && prose && !next.blank && last.chars <= size.overlap && last.chars + next.chars <= size.target
 }
 
 /// Cuts a span into pieces of at most `limit` characters: at ends of lines, else at white space, else between characters.
