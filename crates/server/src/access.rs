@@ -1,6 +1,6 @@
 //! Who may do what.
 //!
-//! A request passes the [`gate`], which finds its [`key`](key::Key) in the [`file`] of the store and says who is calling. Every handler takes an
+//! A request passes the [`gate`], which finds its [`key`](key::Key) in the [`file`](mod@file) of the store and says who is calling. Every handler takes an
 //! [`Access`] and passes its [`Scope`] on: to the filter of a search, to the list of sources, to writes. Without keys, whoever reaches the
 //! server may do everything; hence [`check_bind`]: then only this machine reaches it.
 
