@@ -13,7 +13,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, Method, header};
 use axum::response::Response;
 use mainstem::ask::{Answer, Chat, Context, Reply, Stages, StopOnDrop};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::json;
 
 use super::shapes;
@@ -21,30 +21,39 @@ use crate::access::Access;
 use crate::api::{Api, Operation};
 use crate::app::{App, Slot};
 use crate::body::Json;
-use crate::error::{ApiError, ErrorDetails};
+use crate::error::{ApiError, ErrorBody};
 use stream::{Events, Sender};
 
 pub use request::AskRequest;
 
 const EVENTS: &str = "text/event-stream";
 
-/// The events of an answer, by name: each comes as `event: name`, `data: {…}`.
+/// One event of an answer.
 #[derive(JsonSchema)]
-#[schemars(rename = "AskEvents")]
-pub struct EventsShape {
-    /// First: what the model gets to read.
-    pub context: ContextShape,
-    /// A part of the answer.
-    #[schemars(default)]
-    pub token: TokenShape,
-    /// What the answer cites.
-    #[schemars(default)]
-    pub citations: CitationsShape,
-    /// What went wrong, after what came.
-    #[schemars(default)]
-    pub error: Option<ErrorDetails>,
-    /// Last: whether there is a whole answer.
-    pub done: DoneShape,
+#[schemars(rename = "AskEvent")]
+pub struct EventShape {
+    /// `context` first: what the model gets to read; then `token`, a part of the answer; `citations`; `error`, after what came; `done` last.
+    #[schemars(extend("enum" = ["context", "token", "citations", "error", "done"]))]
+    pub event: String,
+    /// What the event says.
+    #[schemars(schema_with = "data")]
+    pub data: String,
+}
+
+/// JSON, of the shape that belongs to the name of the event.
+fn data(generator: &mut SchemaGenerator) -> Schema {
+    let shapes = [
+        generator.subschema_for::<ContextShape>(),
+        generator.subschema_for::<TokenShape>(),
+        generator.subschema_for::<CitationsShape>(),
+        generator.subschema_for::<ErrorBody>(),
+        generator.subschema_for::<DoneShape>(),
+    ];
+    json_schema!({
+        "type": "string",
+        "contentMediaType": "application/json",
+        "contentSchema": { "anyOf": shapes },
+    })
 }
 
 /// A part of the answer.
@@ -143,7 +152,7 @@ pub struct ReplyShape {
 pub fn routes(api: Api) -> Api {
     let ask = Operation::new("search", "ask", "Pack the best hits for a language model, and have it answer")
         .takes::<AskRequest>()
-        .gives_as::<EventsShape>(200, EVENTS, "The answer as it comes; one object with `\"stream\": false`")
+        .gives_as::<EventShape>(200, EVENTS, "The answer as it comes; one object with `\"stream\": false`")
         .or_gives::<ReplyShape>("application/json");
     api.route(&Method::POST, "/v1/ask", ask_sources, ask)
 }

@@ -71,7 +71,8 @@ struct RerankedDocument {
 pub fn routes(api: Api) -> Api {
     let rerank = Operation::new("search", "rerank", "Have the server's reranker score texts")
         .takes::<Rerank>()
-        .gives::<RerankedShape>("The texts, best first");
+        .gives::<RerankedShape>("The texts, best first")
+        .refuses(404, "This server has no reranker");
     api.route(&Method::POST, "/v1/rerank", rerank_texts, rerank)
 }
 

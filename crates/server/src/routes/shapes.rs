@@ -35,7 +35,7 @@ pub fn time(_: &mut SchemaGenerator) -> Schema {
         "anyOf": [
             { "type": "string", "format": "date-time" },
             { "type": "string", "format": "date" },
-            { "type": "number", "minimum": 0, "maximum": 253_402_300_799_i64 },
+            { "type": "number", "minimum": 0, "maximum": 253_402_300_799_000_i64 },
             { "type": "null" },
         ],
     })
