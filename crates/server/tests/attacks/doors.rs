@@ -67,7 +67,6 @@ fn what_is_open_says_nothing() {
             post("lists", Nobody, 401, "/v1/record", b"{\"query\": \"rollback\"}"),
             plain("ready", Nobody, 200, "GET /readyz"),
             plain("the description", Nobody, 200, "GET /openapi.json"),
-            plain("the page", Nobody, 200, "GET /"),
             plain("the page", Nobody, 200, "GET /docs"),
         ],
     );

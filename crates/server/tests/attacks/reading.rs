@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::table::{Try, check_all, plain, post, search, shared};
+use crate::table::{Try, ask, check_all, plain, post, search, shared, tool};
 use crate::world::{TRACES, Who};
 
-use Who::{Admin, Ann, Notes, Reads, Writes};
+use Who::{Admin, Ann, Nobody, Notes, Reads, Writes};
 
 /// The lists of a search that waits for all of its legs.
 fn lists(name: &'static str, who: Who, mut ask: Value) -> Try {
@@ -77,6 +77,51 @@ fn files_of_the_store_are_no_documents() {
             plain("the keys of the folder", Reads, 404, "GET /v1/documents/./keys.json"),
             plain("the keys with a backslash", Reads, 404, "GET /v1/documents/open/..%5C..%5Ckeys.json"),
             plain("the truth", Reads, 404, "GET /truth.sqlite"),
+        ],
+    );
+}
+
+#[test]
+fn contexts_hold_nothing_of_another_source() {
+    let vector = json!([1.0, 0.0, 0.0, 1.0]);
+    check_all(
+        shared(),
+        &[
+            ask("its words", Reads, 200, &json!({"query": "quokkamarker"})),
+            ask("words of both", Reads, 200, &json!({})),
+            ask("a vector of it", Reads, 200, &json!({"vector": vector})),
+            ask("as events", Reads, 200, &json!({"stream": true})),
+            ask("the source itself", Reads, 400, &json!({"sources": ["vault"]})),
+            ask("what another reader may read", Ann, 200, &json!({"query": "salaries bobmarker"})),
+            ask("as another reader", Ann, 403, &json!({"reader": "bob"})),
+            ask("without a key", Nobody, 401, &json!({})),
+            post("its words, reranked", Nobody, 401, "/v1/rerank", b"{\"query\": \"x\", \"documents\": []}"),
+        ],
+    );
+}
+
+#[test]
+fn tools_tell_nothing_of_another_source() {
+    check_all(
+        shared(),
+        &[
+            tool("a search", Reads, 200, "search", &json!({"query": "rollback salaries"})),
+            tool("its words", Reads, 200, "search", &json!({"query": "quokkamarker"})),
+            tool(
+                "the source itself",
+                Reads,
+                200,
+                "search",
+                &json!({"query": "rollback", "sources": ["vault"]}),
+            ),
+            tool("a document", Reads, 200, "fetch", &json!({"id": "vault/plan-9x"})),
+            tool("what is like a copy", Reads, 200, "related", &json!({"id": "open/page-3"})),
+            tool("what is like it", Reads, 200, "related", &json!({"id": "vault/plan-9x"})),
+            tool("the sources", Reads, 200, "sources", &json!({})),
+            tool("why not", Reads, 200, "explain", &json!({"query": "rollback", "id": "vault/plan-9x#0"})),
+            tool("what another reader may read", Ann, 200, "search", &json!({"query": "salaries bobmarker"})),
+            tool("the sources of a reader", Ann, 200, "sources", &json!({})),
+            tool("without a key", Nobody, 401, "search", &json!({"query": "rollback"})),
         ],
     );
 }

@@ -50,6 +50,25 @@ pub(crate) fn search(name: &'static str, who: Who, expected: u16, mut ask: Value
     post(name, who, expected, "/v1/search", ask.to_string().as_bytes())
 }
 
+/// A question whose context is packed, at a fixed time.
+pub(crate) fn ask(name: &'static str, who: Who, expected: u16, more: &Value) -> Try {
+    let mut ask = json!({"query": "rollback salaries", "k": 30, "now": "2026-02-01", "stream": false,
+                         "deadline": {"soft_ms": 20000, "hard_ms": 20000}});
+    ask.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    post(name, who, expected, "/v1/ask", ask.to_string().as_bytes())
+}
+
+/// A tool of agents.
+pub(crate) fn tool(name: &'static str, who: Who, expected: u16, tool: &str, arguments: &Value) -> Try {
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                      "params": {"name": tool, "arguments": arguments}});
+    let headers = "KEYcontent-type: application/json\r\naccept: application/json, text/event-stream\r\n";
+    let made = request("POST /mcp", headers, call.to_string().as_bytes());
+    // The tools answer only to a name of this machine.
+    let made = String::from_utf8(made).unwrap().replacen("host: x", "host: localhost", 1);
+    Try { name, who, expected, request: made.into_bytes() }
+}
+
 /// Documents as lines.
 pub(crate) fn put(name: &'static str, who: Who, expected: u16, path: &str, lines: &str) -> Try {
     let headers = "KEYcontent-type: application/x-ndjson\r\n";
