@@ -12,6 +12,7 @@ pub mod cache;
 pub mod cached;
 pub mod http;
 pub mod known;
+pub(crate) mod list;
 pub mod minilm;
 pub mod named;
 pub mod pull;

@@ -1,5 +1,6 @@
 //! One call to a service, made again while that makes sense and there is time.
 
+use std::io::Read as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -92,8 +93,16 @@ impl Client {
             request = request.header("authorization", format!("Bearer {key}"));
         }
         let read = |mut answer: Response<Body>| {
-            let body = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec();
-            body.map(|body| (answer, body))
+            let mut body = Vec::new();
+            // What is counted comes after decompression.
+            let read = answer.body_mut().as_reader().take(LONGEST_ANSWER + 1).read_to_end(&mut body);
+            match read {
+                Ok(_) if body.len() as u64 > LONGEST_ANSWER => {
+                    Err(ureq::Error::BodyExceedsLimit(LONGEST_ANSWER))
+                }
+                Ok(_) => Ok((answer, body)),
+                Err(error) => Err(ureq::Error::from(error)),
+            }
         };
         match request.send_json(body).and_then(read) {
             Ok((answer, body)) => self.judge(&answer, body),
