@@ -189,12 +189,22 @@ fn merged_leg(channel: &str, lists: &[&RankedList]) -> Leg {
         bounds: Bounds {
             min: least(legs().map(|leg| leg.bounds.min)),
             max: least(legs().map(|leg| leg.bounds.max.map(|max| -max))).map(|max| -max),
-            // The most that an unrelated item scores in any source: a source that has nothing to do with the query does not change it.
-            typical: answered.clone().filter_map(|leg| leg.bounds.typical).max_by(f64::total_cmp),
+            typical: typical(lists),
         },
         state,
         copy: false,
     }
+}
+
+/// What an unrelated item scores: as in the source that has the best item. A source that has nothing to do with the query does not change it, and
+/// neither does a copy of a source.
+fn typical(lists: &[&RankedList]) -> Option<f64> {
+    let of = |copy: bool| {
+        let lists = lists.iter().filter(|list| takes_part(list) && list.leg().copy == copy);
+        let known = lists.filter_map(|list| Some((list.similarities().first()?, list.leg().bounds.typical?)));
+        known.max_by(|a, b| a.0.total_cmp(b.0).then(a.1.total_cmp(&b.1)))
+    };
+    of(false).or_else(|| of(true)).map(|(_, typical)| typical)
 }
 
 fn usefulness(state: LegState) -> u8 {

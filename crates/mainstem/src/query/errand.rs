@@ -86,7 +86,7 @@ impl Errand {
         let copies = self.view.copies(&self.filter, &self.ctx)?;
         let mut catch = Catch { vector: vector.clone(), ..Catch::default() };
         if self.calibrated {
-            catch.scale = self.scale(&retrieval, &copies)?;
+            catch.scale = self.scale(&retrieval)?;
         }
         let found = self.of_planned_sources(self.view.retrieve(&retrieval, &self.ctx)?, &mut catch);
         let (finite, broken): (Vec<_>, Vec<_>) =
@@ -111,22 +111,14 @@ impl Errand {
     }
 
     /// What scores mean: a cosine is set against that of unrelated chunks, a sum over words against the greatest there can be.
-    fn scale(&self, retrieval: &Retrieval<'_>, copies: &[String]) -> Result<Scale, Failure> {
+    fn scale(&self, retrieval: &Retrieval<'_>) -> Result<Scale, Failure> {
         let greatest = self.view.greatest(retrieval, &self.ctx)?.filter(|greatest| *greatest > 0.0);
         let spread = match self.channel {
             Channel::Dense => self.view.background(retrieval, &self.ctx)?,
             Channel::Lexical => Vec::new(),
         };
         let finite = spread.into_iter().filter(|background| background.mean.is_finite());
-        let mut typical: FxHashMap<String, f64> = finite.map(|spread| (spread.source, spread.mean)).collect();
-        // The mean of a copy is that of other samples, and must not be the greatest of all.
-        let originals = typical.iter().filter(|(source, _)| !copies.contains(source));
-        let most = originals.map(|(_, mean)| *mean).max_by(f64::total_cmp);
-        for copy in copies {
-            if let (Some(mean), Some(most)) = (typical.get_mut(copy), most) {
-                *mean = mean.min(most);
-            }
-        }
+        let typical = finite.map(|spread| (spread.source, spread.mean)).collect();
         Ok(Scale { typical, greatest, copies: Vec::new() })
     }
 
