@@ -148,7 +148,7 @@ fn the_commands_it_names_work() {
     for command in &named {
         run_quoted(folder, command);
     }
-    // What the text says of freshness: by words alone, December's schedule is the first.
+    // What the text says of freshness: by words alone, December's schedule is the second.
     folder.file(
         "aged.toml",
         ["slack", "notion", "linear", "gmail"]
@@ -161,7 +161,7 @@ fn the_commands_it_names_work() {
         .output()
         .unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(answer["hits"][0]["id"], "slack/s-deploy-47#0");
+    assert_eq!(answer["hits"][1]["id"], "slack/s-deploy-47#0");
     let again = folder.run("demo --keep demo-store");
     assert!(again.status.code() == Some(2) && stderr(&again).contains("hint"), "{}", stderr(&again));
 }

@@ -45,6 +45,8 @@ fn better_settings_are_found_written_and_read_back() {
     }
     let toml = folder.read("tuned.toml");
     assert!(toml.contains("[pipeline]") && toml.contains("limit = 5"), "{toml}");
+    // All that was recorded was looked at, and a search is to look as deep.
+    assert!(toml.contains("\ncandidates = 20\n"), "{toml}");
     // The file is the new starting point: from there nothing better is found, and the mean is what it was.
     let again = folder.run("tune searches.jsonl --qrels qrels.txt --budget 120 --config tuned.toml --json");
     let again: Value = serde_json::from_str(&stdout(&again)).unwrap();
@@ -214,6 +216,10 @@ fn the_store_is_searched_once_and_recorded() {
         [live, again].map(|output| serde_json::from_str(&stdout(&output)).unwrap());
     assert!(live["before"].as_f64().unwrap() > 0.5, "{live}");
     assert_eq!(live["before"], again["before"]);
+    // The recordings know how deep the store searches, though they reach deeper: both times the same settings are looked at.
+    assert!(folder.read("r.jsonl").lines().all(|line| line.contains("\"candidates\":100,")));
+    assert_eq!(live["settings"]["candidates"], 100);
+    assert_eq!(live["settings"], again["settings"]);
     assert_eq!(live["used"]["queries"], 12);
     let absent = folder.run("--store nowhere tune --queries set/queries.jsonl --qrels set/qrels/test.tsv");
     assert_eq!(absent.status.code(), Some(2));

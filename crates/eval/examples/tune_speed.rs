@@ -50,7 +50,7 @@ fn main() {
                 if rank == 0 { 2 } else { 1 },
             );
         }
-        recordings.push(Recording { query, replay: search(at) });
+        recordings.push(Recording { query, replay: search(at), candidates: None });
     }
     let qrels = builder.finish();
     let base = Setting::new(&recordings[0].replay.pipeline).expect("a pipeline can be written");

@@ -74,11 +74,11 @@ pub(super) const STOPS: [Stop; 7] = [
         recipe: "desktop",
         query: "배포 일정",
         english: Some("deployment schedule"),
-        point: "Two releases have a schedule, and words alone put December's first. Freshness prefers \
-                next week's.",
+        point: "Two releases have a schedule, and words alone put December's second. Freshness prefers \
+                what is about next week's.",
         shown: 3,
         meaning: true,
-        first: "slack/s-deploy-48",
+        first: "notion/n-release-48",
     },
     Stop {
         recipe: "docs-team",

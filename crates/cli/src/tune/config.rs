@@ -1,10 +1,11 @@
 //! Settings as a configuration file: read to start from, written when better ones were found.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use mainstem_core::Error;
 use mainstem_core::diagnostic::Place;
-use mainstem_eval::tune::{Outcome, Setting};
+use mainstem_eval::tune::{Outcome, Recording, Setting};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Problem;
@@ -48,12 +49,44 @@ pub(super) fn settings(path: &str) -> Result<Setting, Problem> {
     Setting::from_json(Value::Object(all)).map_err(|error| Problem::in_file(error, path))
 }
 
+/// What recordings say about the searches that they are of.
+#[derive(Debug, Default)]
+pub(super) struct Recorded {
+    channels: BTreeSet<String>,
+    /// The most that a list holds.
+    longest: usize,
+    /// The most that the lists of a channel hold together.
+    merged: usize,
+}
+
+impl Recorded {
+    pub(super) fn of(recordings: &[Recording]) -> Self {
+        let mut all = Self::default();
+        for one in recordings {
+            let mut channels: BTreeMap<(u32, &str), usize> = BTreeMap::new();
+            for list in one.replay.search.candidates.lists() {
+                *channels.entry((list.leg().variant, list.leg().channel())).or_default() += list.len();
+                all.longest = all.longest.max(list.len());
+            }
+            all.merged = channels.values().copied().fold(all.merged, usize::max);
+            all.channels.extend(channels.into_keys().map(|(_, channel)| channel.to_owned()));
+        }
+        all
+    }
+
+    /// How many candidates were looked at where the settings do not say: all that were recorded, in the lists that are fused.
+    fn depth(&self, pipeline: Option<&Value>) -> usize {
+        let across = pipeline.and_then(|pipeline| pipeline.get("across")).and_then(Value::as_str);
+        if across.is_none_or(|across| across == "rank") { self.longest } else { self.merged }
+    }
+}
+
 /// What a search switches on by itself, so that a file has to say that it is off.
 const ON_BY_DEFAULT: [&str; 4] = ["dedup", "neighbours", "prior", "recency"];
 
 /// The settings to use from now on as TOML, with the model that goes with them, if there is one. A file is laid over the defaults of a search: what
 /// differs from them is said, also where the settings only leave it out.
-pub(super) fn written(outcome: &Outcome, channels: &[String], model: Option<&str>) -> String {
+pub(super) fn written(outcome: &Outcome, recorded: &Recorded, model: Option<&str>) -> String {
     let mut out = format!(
         "# Found by `mainstem tune` on {} judged queries (seed {}).\n# {}: {:.4} before, {:.4} on queries that had no say.\n#\n# What changed:\n",
         outcome.used.queries, outcome.seed, outcome.measure, outcome.before, outcome.after
@@ -65,13 +98,18 @@ pub(super) fn written(outcome: &Outcome, channels: &[String], model: Option<&str
         out.push_str("#   nothing but the learned model\n");
     }
     out.push('\n');
-    if let Value::Object(settings) = outspoken(outcome.settings.clone(), channels, model) {
+    if let Value::Object(settings) = outspoken(outcome.settings.clone(), recorded, model) {
         table(&mut out, &[], &settings);
     }
     out
 }
 
-fn outspoken(mut settings: Value, channels: &[String], model: Option<&str>) -> Value {
+fn outspoken(mut settings: Value, recorded: &Recorded, model: Option<&str>) -> Value {
+    // A search has a depth of its own; what was measured is that of the recordings.
+    let depth = recorded.depth(settings.get("pipeline"));
+    if let Some(all) = settings.as_object_mut().filter(|_| depth > 0) {
+        all.entry("candidates").or_insert_with(|| json!(depth));
+    }
     if let Some(Value::Object(pipeline)) = settings.get_mut("pipeline") {
         for stage in ON_BY_DEFAULT {
             pipeline.entry(stage).or_insert(Value::Bool(false));
@@ -82,7 +120,7 @@ fn outspoken(mut settings: Value, channels: &[String], model: Option<&str>) -> V
         }
     }
     // What words weigh by default depends on the fusion; the recorded weight is what was measured.
-    let own = channels.iter().filter(|channel| ["dense", "lexical"].contains(&channel.as_str()));
+    let own = recorded.channels.iter().filter(|channel| ["dense", "lexical"].contains(&channel.as_str()));
     for channel in own {
         if let Some(all) = settings.as_object_mut()
             && let Some(weights) = all.entry("weights").or_insert_with(|| json!({})).as_object_mut()
@@ -168,12 +206,24 @@ mod tests {
     #[test]
     fn what_a_search_would_do_otherwise_is_said() {
         let settings = json!({"pipeline": {"fuse": {"method": "rrf"}, "prior": {"power": 0.2}}, "weights": {"dense": 2}});
-        let channels = ["dense", "lexical", "titles"].map(str::to_owned);
+        let channels = ["dense", "lexical", "titles"].map(str::to_owned).into();
+        let recorded = Recorded { channels, longest: 200, merged: 600 };
         let expected = json!({
+            "candidates": 200,
             "pipeline": {"across": "rank", "dedup": false, "neighbours": false, "recency": false, "prior": {"power": 0.2},
                 "fuse": {"method": "rrf"}, "learned": {"model": "m.json"}},
             "weights": {"dense": 2, "lexical": 1.0},
         });
-        assert_eq!(outspoken(settings, &channels, Some("m.json")), expected);
+        assert_eq!(outspoken(settings, &recorded, Some("m.json")), expected);
+    }
+
+    #[test]
+    fn the_depth_of_the_recordings_is_said() {
+        let recorded = Recorded { longest: 200, merged: 600, ..Recorded::default() };
+        let depth = |settings: Value| outspoken(settings, &recorded, None)["candidates"].clone();
+        assert_eq!(depth(json!({"pipeline": {}})), 200);
+        assert_eq!(depth(json!({"pipeline": {"across": "calibrated"}})), 600, "of the channel as a whole");
+        assert_eq!(depth(json!({"pipeline": {}, "candidates": 50})), 50);
+        assert_eq!(outspoken(json!({"pipeline": {}}), &Recorded::default(), None)["candidates"], Value::Null);
     }
 }

@@ -77,7 +77,8 @@ impl LiveArgs {
         let wide = engine.with_settings(Settings { candidates: self.wide as usize, ..present.clone() });
         let mut recordings = Vec::with_capacity(queries.len());
         for query in &queries {
-            recordings.push(self.record_one(&wide, query)?);
+            recordings
+                .push(Recording { candidates: Some(present.candidates), ..self.record_one(&wide, query)? });
         }
         if let Some(file) = &self.record {
             recordings::write(file, &recordings)?;
@@ -105,7 +106,7 @@ impl LiveArgs {
         let mut replay = engine.record(&request)?;
         replay.pipeline = pipeline;
         forget_vectors(&mut replay.search);
-        Ok(Recording { query: query.id.clone(), replay })
+        Ok(Recording { query: query.id.clone(), replay, candidates: None })
     }
 
     fn read(&self) -> Result<Vec<Query>, Failure> {

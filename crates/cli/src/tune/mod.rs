@@ -7,7 +7,6 @@ mod progress;
 mod recordings;
 mod report;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,7 +17,7 @@ use mainstem_eval::format::Lines;
 use mainstem_eval::tune::clicks::{Clicks, ETA};
 use mainstem_eval::tune::learn::{Learned, learn};
 use mainstem_eval::tune::{
-    Contents, Guard, Options, Outcome, Recording, Setting, SpaceFile, Task, shared_pipeline, space, tune,
+    Contents, Guard, Options, Outcome, Recording, Setting, SpaceFile, Task, shared_setting, space, tune,
 };
 use mainstem_eval::{Measure, Qrels};
 use serde::Serialize;
@@ -215,14 +214,7 @@ pub(crate) fn run(args: &TuneArgs, store: &Path) -> Result<ExitCode, Failure> {
     if args.live.is_given() {
         reports::keep(store, "tune", &Full { outcome: &outcome, learned: learned.as_ref() });
     }
-    Ok(finish(args, (&outcome, &channels(&recordings)), learned.as_ref())?)
-}
-
-/// The channels of the recordings.
-fn channels(recordings: &[Recording]) -> Vec<String> {
-    let lists = recordings.iter().flat_map(|one| one.replay.search.candidates.lists());
-    let channels: BTreeSet<&str> = lists.map(|list| list.leg().channel()).collect();
-    channels.into_iter().map(str::to_owned).collect()
+    Ok(finish(args, (&outcome, &config::Recorded::of(&recordings)), learned.as_ref())?)
 }
 
 /// Trains a ranker over the settings to use from now on.
@@ -233,7 +225,7 @@ fn learn_over(task: &Task<'_>, outcome: &Outcome) -> Result<Learned, Problem> {
 
 fn finish(
     args: &TuneArgs,
-    (outcome, channels): (&Outcome, &[String]),
+    (outcome, recorded): (&Outcome, &config::Recorded),
     learned: Option<&Learned>,
 ) -> Result<ExitCode, Problem> {
     page::notes(outcome);
@@ -249,7 +241,7 @@ fn finish(
     match (&args.output, model) {
         (Some(path), _) if outcome.better || model.is_some() => {
             let model = model.map(|model| beside(model, path));
-            output::write(Some(path), &config::written(outcome, channels, model.as_deref()))?;
+            output::write(Some(path), &config::written(outcome, recorded, model.as_deref()))?;
             output::note(&format!("wrote the settings to `{path}`"));
         }
         (Some(path), _) => {
@@ -284,7 +276,7 @@ fn beside(model: &str, config: &str) -> String {
 }
 
 fn shared(recordings: &[Recording]) -> Result<Setting, Problem> {
-    Ok(Setting::new(&shared_pipeline(recordings)?)?)
+    Ok(shared_setting(recordings)?)
 }
 
 fn space_file(path: &str) -> Result<SpaceFile, Problem> {

@@ -62,7 +62,11 @@ fn read_runs(runs: &[String], others: &[String], recordings: &mut Vec<Recording>
     }
     if let Input::Runs(queries) = input::read(runs)? {
         let all = queries.chosen(&[])?;
-        recordings.extend(all.into_iter().map(|(query, replay)| Recording { query, replay }));
+        recordings.extend(all.into_iter().map(|(query, replay)| Recording {
+            query,
+            replay,
+            candidates: None,
+        }));
     }
     Ok(())
 }
@@ -95,7 +99,7 @@ fn read_file(file: &str) -> Result<Recording, Problem> {
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     // A plain replay keeps its lines in error messages.
     match Replay::from_json(&bytes) {
-        Ok(replay) => Ok(Recording { query: stem.unwrap_or_default(), replay }),
+        Ok(replay) => Ok(Recording { query: stem.unwrap_or_default(), replay, candidates: None }),
         Err(error) => match recording(&bytes, stem) {
             Ok(recording) => Ok(recording),
             Err(_) => Err(Problem::in_file(error, file)),
@@ -126,7 +130,7 @@ fn read_lines(file: &str, recordings: &mut Vec<Recording>) -> Result<(), Problem
     Ok(())
 }
 
-/// A replay with a `query_id` beside its own fields.
+/// A replay with a `query_id` beside its own fields, and perhaps `candidates`.
 fn recording(bytes: &[u8], name: Option<String>) -> Result<Recording, Error> {
     let mut fields: IndexMap<String, Box<RawValue>> = serde_json::from_slice(bytes)
         .map_err(|error| mainstem_core::error::from_deserialiser(&error.to_string(), None))?;
@@ -141,6 +145,7 @@ fn recording(bytes: &[u8], name: Option<String>) -> Result<Recording, Error> {
         why: "judgements go by it".into(),
         hint: "write `{\"query_id\": \"1\", \"lists\": […]}`, one search a line".into(),
     })?;
+    let candidates = fields.shift_remove("candidates").map(|count| candidates(count.get())).transpose()?;
     let rest = serde_json::to_vec(&fields)
         .map_err(|error| mainstem_core::error::from_deserialiser(&error.to_string(), None))?;
     let replay = Replay::from_json(&rest).map_err(|error| Error::Parse {
@@ -149,7 +154,12 @@ fn recording(bytes: &[u8], name: Option<String>) -> Result<Recording, Error> {
         hint: error.hint().map(std::borrow::Cow::into_owned),
         place: Place::default(),
     })?;
-    Ok(Recording { query, replay })
+    Ok(Recording { query, replay, candidates })
+}
+
+fn candidates(count: &str) -> Result<usize, Error> {
+    let known = serde_json::from_str(count).ok().filter(|count| *count > 0);
+    known.ok_or_else(|| Error::range("`candidates`", "a whole number of at least 1", count))
 }
 
 /// Writes recordings, one a line.
@@ -160,7 +170,8 @@ pub(super) fn write(file: &str, recordings: &[Recording]) -> Result<(), Problem>
         let id = serde_json::to_string(&recording.query)?;
         let replay = one_line(&recording.replay.to_json()?);
         let rest = replay.strip_prefix('{').ok_or_else(|| internal(file))?;
-        writeln!(out, "{{\"query_id\":{id},{rest}").map_err(failed)?;
+        let depth = recording.candidates.map(|count| format!("\"candidates\":{count},")).unwrap_or_default();
+        writeln!(out, "{{\"query_id\":{id},{depth}{rest}").map_err(failed)?;
     }
     out.flush().map_err(failed)
 }

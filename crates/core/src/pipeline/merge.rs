@@ -220,3 +220,26 @@ fn least(bounds: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let known: Option<Vec<f64>> = bounds.collect();
     known?.into_iter().min_by(f64::total_cmp)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Replay;
+
+    /// The calibrated score of the best hit, a cosine of 0.8, beside a source whose best is this; each source with what is typical of it.
+    fn best_beside(other: f64, copy: bool) -> f64 {
+        let json = format!(
+            r#"{{"pipeline":{{"across":"calibrated","fuse":{{"method":"linear","normalise":"calibrated"}}}},"lists":[
+              {{"name":"wiki/dense","source":"wiki","bounds":{{"min":-1,"max":1,"typical":0.2}},"items":[{{"id":"w","score":0.8}}]}},
+              {{"name":"chat/dense","source":"chat","copy":{copy},"bounds":{{"min":-1,"max":1,"typical":0.4}},"items":[{{"id":"c","score":{other}}}]}}]}}"#
+        );
+        let answer = Replay::from_json(json.as_bytes()).unwrap().run().unwrap();
+        answer.hits[0].score
+    }
+
+    #[test]
+    fn unrelated_is_what_is_so_in_the_source_of_the_best_hit() {
+        assert_eq!(best_beside(0.5, false), (0.8 - 0.2) / 0.8);
+        assert_eq!(best_beside(0.9, false), (0.9 - 0.4) / 0.6);
+        assert_eq!(best_beside(0.9, true), (0.9 - 0.2) / 0.8, "a copy has no say");
+    }
+}

@@ -7,8 +7,8 @@
 //! score(d) = (1 − weight) · score(d) + weight · mean of its neighbours' scores, each counting by its cosine
 //! ```
 //!
-//! The neighbours are the `count` items with the greatest positive cosine among the best `top` items. An item without a vector keeps its score and
-//! is nobody's neighbour.
+//! The neighbours are the `count` items with the greatest positive cosine among the best `top` items; of items with equal scores, all are among
+//! them or none. An item without a vector keeps its score and is nobody's neighbour.
 //!
 //! **Source.** F. Diaz: *Regularizing ad hoc retrieval scores*, CIKM 2005. The stage comes after copies were collapsed: a copy is not a witness.
 //!
@@ -66,7 +66,7 @@ impl Running<'_> {
     /// Lets the best items take some of the score of those that they are like.
     pub(super) fn neighbours(&mut self) {
         let Some(spec) = self.pipeline.spec.neighbours.filter(|spec| spec.weight > 0.0) else { return };
-        let head = self.rows.len().min(spec.top);
+        let head = head(&self.rows, spec.top);
         let means: Vec<Option<(f64, usize)>> = {
             let of = |row: &rows::Row| self.items[row.slot as usize].vector.as_deref();
             let vectors: Vec<_> =
@@ -86,6 +86,15 @@ impl Running<'_> {
         }
         rows::sort(&mut self.rows, &self.candidates);
         self.status.ran("neighbours", self.rows.len(), self.rows.len());
+    }
+}
+
+/// How many items are looked at. Those that tie with the first one behind them are not: which of them come first is decided by ranks, which a copy
+/// of a source changes.
+fn head(rows: &[rows::Row], top: usize) -> usize {
+    match rows.get(top) {
+        Some(next) => rows[..top].partition_point(|row| row.score > next.score),
+        None => rows.len(),
     }
 }
 
@@ -167,6 +176,23 @@ mod tests {
         let order = |hits: Vec<(String, f64)>| hits.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
         assert_eq!(order(run(0.0)), ["alone", "a", "b", "c", "without"]);
         assert_eq!(order(run(0.5)), ["a", "b", "alone", "c", "without"]);
+    }
+
+    #[test]
+    fn of_equal_items_all_are_looked_at_or_none() {
+        let run = |top: usize| {
+            let json = format!(
+                r#"{{"pipeline":{{"fuse":{{"method":"linear","normalise":"none"}},"neighbours":{{"weight":0.5,"top":{top}}}}},
+                "lists":[{{"name":"dense","items":[
+                  {{"id":"a","score":0.8,"vector":[1,0]}},
+                  {{"id":"b","score":0.6,"vector":[1,0]}},
+                  {{"id":"c","score":0.2,"vector":[1,0]}},
+                  {{"id":"d","score":0.2,"vector":[1,0]}}]}}]}}"#
+            );
+            Replay::from_json(json.as_bytes()).unwrap().run().unwrap().hits[0].score
+        };
+        assert_eq!((run(2), run(3)), (0.7, 0.7));
+        assert!(run(4) < 0.6);
     }
 
     #[test]

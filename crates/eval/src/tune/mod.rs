@@ -63,6 +63,8 @@ pub struct Recording {
     pub query: String,
     /// Its search.
     pub replay: Replay,
+    /// How many candidates its settings use, where that is less than what was recorded.
+    pub candidates: Option<usize>,
 }
 
 /// How much is tried, and how.
@@ -113,12 +115,20 @@ pub struct Task<'a> {
 ///
 /// # Errors
 /// When there is no recording, or two were made under different settings.
-pub fn shared_pipeline(recordings: &[Recording]) -> Result<PipelineSpec, Error> {
-    let ranking = |replay: &Replay| PipelineSpec { limit: None, offset: 0, ..replay.pipeline.clone() };
+pub fn shared_setting(recordings: &[Recording]) -> Result<Setting, Error> {
+    let ranking = |one: &Recording| {
+        (PipelineSpec { limit: None, offset: 0, ..one.replay.pipeline.clone() }, one.candidates)
+    };
     let first = recordings.first().ok_or_else(no_recordings)?;
-    let other = recordings.iter().find(|recording| ranking(&recording.replay) != ranking(&first.replay));
+    let other = recordings.iter().find(|recording| ranking(recording) != ranking(first));
     match other {
-        None => Ok(first.replay.pipeline.clone()),
+        None => {
+            let mut setting = Setting::new(&first.replay.pipeline)?;
+            if let Some(candidates) = first.candidates {
+                setting.put(&setting::Path::of(["candidates"]), &candidates.into());
+            }
+            Ok(setting)
+        }
         Some(other) => Err(Error::Parse {
             message: format!(
                 "expected recordings under the same settings, received others for query `{}` than for `{}`",

@@ -1,7 +1,7 @@
 //! Made recordings.
 
 use mainstem_core::Replay;
-use mainstem_eval::tune::{Options, Outcome, Recording, Setting, SpaceFile, Task, shared_pipeline, tune};
+use mainstem_eval::tune::{Options, Outcome, Recording, Setting, SpaceFile, Task, shared_setting, tune};
 use mainstem_eval::{Measure, Qrels, QrelsBuilder};
 use serde_json::{Value, json};
 
@@ -76,9 +76,9 @@ impl Made {
             for (doc, grade) in &judged {
                 assert!(builder.judge(&query, doc, *grade));
             }
-            recordings.push(Recording { query, replay });
+            recordings.push(Recording { query, replay, candidates: None });
         }
-        let base = Setting::new(&shared_pipeline(&recordings).unwrap()).unwrap();
+        let base = shared_setting(&recordings).unwrap();
         Self { recordings, qrels: builder.finish(), base }
     }
 
