@@ -89,7 +89,10 @@ pub(crate) fn run(args: &ServeArgs, store: &Path) -> Result<ExitCode, Failure> {
         Asker::new(searches.ask.clone(), searches.folder()).map_err(|error| Box::new(error) as Failure)?;
     let store = Arc::new(EmbeddedStore::init(store)?);
     let engine = Engine::new(Arc::clone(&store) as _, None, Settings::default());
-    let engine = searches.on(engine)?;
+    let (engine, absent) = searches.on_growing(engine)?;
+    if let Some(absent) = absent {
+        output::warn(&absent);
+    }
     let (settings, reranking) = (engine.settings().clone(), engine.reranker().cloned());
     let (config, pipeline) = (effective.resolved.config, searches.pipeline);
     let asker = Some(Arc::new(asker));

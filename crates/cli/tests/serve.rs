@@ -232,6 +232,40 @@ fn a_second_server_is_told_why_it_cannot_start() {
 }
 
 #[test]
+fn settings_of_a_source_count_from_when_it_is_there() {
+    let folder = Folder::new("serve-absent");
+    folder.file("mainstem.toml", "[weights]\nchat = 0\n");
+    let mut command = folder.command("--store s serve --address 127.0.0.1:0 --log-level error");
+    command.env("MAINSTEM_MODELS", folder.0.join("no-models"));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let mut log = child.stderr.take().unwrap();
+    let address =
+        line.trim().strip_prefix("listening on http://").unwrap_or_else(|| panic!("{line}")).to_owned();
+    let server = Served { child, address };
+    let send = |method: &str, path: &str, body: &str| {
+        let head = format!("content-type: application/json\r\ncontent-length: {}", body.len());
+        server.ask(&format!("{method} {path} HTTP/1.1\r\n{head}\r\n\r\n{body}"))
+    };
+    for source in ["chat", "wiki"] {
+        let stored =
+            send("PUT", &format!("/v1/sources/{source}/documents"), "{\"id\":\"a\",\"text\":\"rollback\"}");
+        assert!(stored.contains("\"stored\":1"), "{stored}");
+    }
+    let found = send("POST", "/v1/search", "{\"query\": \"rollback\"}");
+    assert!(
+        found.contains("wiki/a#0") && !found.contains("chat/a#0"),
+        "the weight 0 leaves `chat` out: {found}"
+    );
+    server.signal("-TERM");
+    let mut told = String::new();
+    log.read_to_string(&mut told).unwrap();
+    assert_eq!(told, "warning: `mainstem.toml` names the source `chat`, which the store does not have yet\n");
+    assert_eq!(server.exit_code(), Some(0));
+}
+
+#[test]
 fn logs_tell_of_requests_and_not_of_what_was_asked() {
     let folder = Folder::new("serve-logs");
     let mut command = folder.command("--store s serve --address 127.0.0.1:0 --log-format json");

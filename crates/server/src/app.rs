@@ -24,6 +24,7 @@ use crate::access::gate::Gate;
 use crate::config::ServerConfig;
 use crate::error::ApiError;
 use crate::metrics::Metrics;
+use crate::routes::bulk::Runs;
 
 /// What a server is made of.
 pub struct Setup {
@@ -75,6 +76,8 @@ pub struct App {
     pub pipeline: Map<String, Value>,
     /// Who may come in.
     pub gate: Gate,
+    /// The runs of ingest that came in several requests.
+    pub runs: Runs,
     engines: RwLock<Engines>,
     /// The vectors of some queries, for where no model is.
     known: OnceLock<HashMap<String, Vec<f32>>>,
@@ -111,6 +114,7 @@ impl App {
             searches: Arc::new(places(config.searches)),
             writes: Arc::new(places(config.writes)),
             metrics: Metrics::default(),
+            runs: Runs::default(),
             engines: RwLock::new(engines),
             known: OnceLock::new(),
             stopping: AtomicBool::new(false),
@@ -299,7 +303,7 @@ fn queries_model(card: &ModelCard, documents: Option<&Arc<dyn Embedder>>) -> Opt
     if known::ALL.iter().any(|model| model.name == card.name) {
         return documents.cloned();
     }
-    models::local(&card.name).unwrap_or_else(|error| {
+    models::queries_of(card).unwrap_or_else(|error| {
         tracing::warn!(%error, "queries are searched by words alone");
         None
     })

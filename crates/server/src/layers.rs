@@ -11,6 +11,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use mainstem_core::Code;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate as _};
@@ -21,6 +22,7 @@ use crate::access::gate::{self, UsedKey};
 use crate::app::App;
 use crate::error::{ApiError, Told};
 use crate::mcp;
+use crate::patience::Manners;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -77,6 +79,7 @@ async fn accompany(State(app): State<Arc<App>>, request: Request, next: Next) ->
     let started = Instant::now();
     let id = request_id(&request);
     let method = request.method().clone();
+    let manners = request.extensions().get::<Arc<Manners>>().cloned();
     let matched = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = matched.unwrap_or_else(|| "unmatched".to_owned());
     let mut response = if app.is_stopping() && route != "/healthz" {
@@ -85,6 +88,12 @@ async fn accompany(State(app): State<Arc<App>>, request: Request, next: Next) ->
     } else {
         told(next.run(request).await)
     };
+    if let Some(manners) = manners {
+        match response.extensions().get::<Told>() {
+            Some(Told(Code::Crowded)) => manners.refused(Instant::now()),
+            _ => manners.answered(),
+        }
+    }
     response.headers_mut().insert(REQUEST_ID, id.clone());
     let (status, took) = (response.status().as_u16(), started.elapsed());
     app.metrics.answered(&route, method_name(&method), status, took);
