@@ -22,7 +22,7 @@ Examples:
   mainstem --store notes serve --address 127.0.0.1:8080
   MAINSTEM_SERVER_LOG_FORMAT=json mainstem serve
 
-  curl -s http://127.0.0.1:7700/v1/search -H 'content-type: application/json' -d '{\"query\": \"rollback\"}'
+  curl -s 127.0.0.1:7700/v1/search -H 'content-type: application/json' -d '{\"query\": \"rollback\"}'
 
 The store is made when it is not there, and no other process can write to it meanwhile. `/` is a web page to search
 with, `/docs` describes all routes, `/openapi.json` does for programs. Options also stand in `[server]` of

@@ -359,15 +359,49 @@ fn the_demo_shows_its_page_even_without_a_browser() {
     assert_eq!(server.exit_code(), Some(0));
 }
 
+/// The pages whose examples run here.
+const PAGES: [&str; 2] = ["http.md", "access.md"];
+
 #[test]
 fn every_example_of_the_documentation_works() {
     if Command::new("curl").arg("--version").output().is_err() {
         println!("SKIPPED: curl is not installed");
         return;
     }
-    for page in ["http.md", "access.md"] {
+    for page in PAGES {
         check_examples(page);
     }
+    let folder = Folder::new("serve-help");
+    let server = Served::start(&folder);
+    let help = folder.stdout("serve --help");
+    let example = help.lines().find(|line| line.trim_start().starts_with("curl ")).unwrap();
+    let script = example.replace("127.0.0.1:7700", &server.address);
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    assert!(
+        command::stdout(&output).starts_with("{\"hits\":[]"),
+        "`{example}`: {}",
+        command::stdout(&output)
+    );
+}
+
+#[test]
+fn no_page_has_examples_that_nothing_runs() {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut asking = Vec::new();
+    for file in std::fs::read_dir(&docs).unwrap().flatten() {
+        let name = file.file_name().into_string().unwrap();
+        let text =
+            if name.ends_with(".md") { std::fs::read_to_string(file.path()).unwrap() } else { continue };
+        let calls = |text: &str| text.matches("curl -").count();
+        if calls(&text) > 0 {
+            let run: usize = examples(&text).iter().map(|(command, _)| calls(command)).sum();
+            assert_eq!(calls(&text), run, "`{name}` has a call that is no example");
+            asking.push(name);
+        }
+    }
+    asking.sort_unstable();
+    // The one example of `mcp.md` runs with the tests of agents.
+    assert_eq!(asking, ["access.md", "http.md", "mcp.md"]);
 }
 
 fn check_examples(page: &str) {

@@ -23,6 +23,11 @@ use mainstem_server::{ServerConfig, Setup, run};
 use serde::Deserialize;
 use serde_json::{Map, json};
 
+/// That of the command.
+#[cfg(all(unix, target_pointer_width = "64"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() -> Outcome<()> {

@@ -23,6 +23,7 @@ use crate::access::file::KeyFile;
 use crate::access::gate::Gate;
 use crate::config::ServerConfig;
 use crate::error::ApiError;
+use crate::logs::Crowds;
 use crate::metrics::Metrics;
 use crate::routes::bulk::Runs;
 
@@ -76,6 +77,8 @@ pub struct App {
     pub pipeline: Map<String, Value>,
     /// Who may come in.
     pub gate: Gate,
+    /// Requests that were refused for want of room.
+    pub crowds: Crowds,
     /// The runs of ingest that came in several requests.
     pub runs: Runs,
     engines: RwLock<Engines>,
@@ -114,6 +117,7 @@ impl App {
             searches: Arc::new(places(config.searches)),
             writes: Arc::new(places(config.writes)),
             metrics: Metrics::default(),
+            crowds: Crowds::default(),
             runs: Runs::default(),
             engines: RwLock::new(engines),
             known: OnceLock::new(),
