@@ -107,11 +107,18 @@ fn the_requests_of_one_run_are_reported_together() {
 #[test]
 fn an_ingest_that_breaks_off_says_so_in_its_report() {
     let server = Server::with(|config| config.bulk_limit = mainstem_server::config::Bytes(2000));
-    let lines = format!("{{\"id\":\"a\",\"text\":\"one\"}}\n{}", " ".repeat(3000));
-    let answer = server.put("/v1/sources/s/documents", lines);
-    assert_eq!(answer.lines().last().unwrap()["done"], false, "{}", answer.text);
-    let kept = server.get("/v1/reports").json()["reports"].clone();
-    assert!(kept == json!([]) || kept[0]["report"]["interrupted"] == true, "{kept}");
+    let mut stream = server.connect();
+    let head = "PUT /v1/sources/s/documents HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\
+                content-type: application/x-ndjson\r\n\r\n";
+    let part = |text: &str| format!("{:x}\r\n{text}\r\n", text.len());
+    let line = part("{\"id\":\"a\",\"text\":\"one\"}\n");
+    stream.write_all(format!("{head}{line}").as_bytes()).unwrap();
+    let mut answers = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+    assert!(answers.any(|line| line.contains("\"stored\"")), "the first line was not acknowledged");
+    stream.write_all(part(&" ".repeat(3000)).as_bytes()).unwrap();
+    assert!(answers.any(|line| line.contains("\"done\":false")), "too much was taken");
+    let kept = server.get("/v1/reports").json()["reports"][0]["report"].clone();
+    assert_eq!((&kept["added"], &kept["interrupted"]), (&json!(1), &json!(true)), "{kept}");
 }
 
 #[test]
