@@ -3,9 +3,12 @@
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use indexmap::IndexMap;
+use mainstem::query::{Engine, Settings};
+use mainstem::store::EmbeddedStore;
 use mainstem_core::{Code, Diagnostic as _, Error, Place};
 use mainstem_server::config::{Given, OPTIONS, Origin, Resolved, read_file, resolve};
 use serde::Serialize;
@@ -108,21 +111,27 @@ pub(crate) fn report(problems: &[Problem]) -> ExitCode {
 /// Runs the command.
 pub(crate) fn run(args: &ConfigCommandArgs, store: &Path) -> Result<ExitCode, Failure> {
     match &args.command {
-        ConfigCommand::Check(args) => Ok(check(args, store)?),
+        ConfigCommand::Check(args) => check(args, store),
         ConfigCommand::Show(args) => Ok(show(args, store)?),
     }
 }
 
-fn check(args: &CheckArgs, store: &Path) -> Result<ExitCode, Problem> {
+fn check(args: &CheckArgs, store: &Path) -> Result<ExitCode, Failure> {
     let path = args.config.path(store);
     let Effective { mut problems, .. } = Effective::read(path.clone(), &[])?;
-    if let Some(path) = &path {
+    let read = path.as_deref().map(Config::open).transpose();
+    let config = read.unwrap_or_else(|new| {
         // What is no TOML at all has been said already.
-        let same = |problem: &Problem, other: &Problem| problem.place() == other.place();
-        problems.extend(Config::open(path).err().filter(|new| !problems.iter().any(|old| same(old, new))));
-    }
+        if !problems.iter().any(|old| old.place() == new.place()) {
+            problems.push(new);
+        }
+        None
+    });
     if !problems.is_empty() {
         return Ok(report(&problems));
+    }
+    if let Some(absent) = config.map(|config| absent(&config, store)).transpose()?.flatten() {
+        output::warn(&absent);
     }
     let said = path.map_or_else(
         || "there is no `mainstem.toml`; the defaults apply\n".to_owned(),
@@ -130,6 +139,12 @@ fn check(args: &CheckArgs, store: &Path) -> Result<ExitCode, Problem> {
     );
     output::write(None, &said)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a configuration says about sources that the store does not have; nothing where no store is yet.
+fn absent(config: &Config, store: &Path) -> Result<Option<String>, Failure> {
+    let Ok(store) = EmbeddedStore::open_read_only(store) else { return Ok(None) };
+    config.absent_from(&Engine::new(Arc::new(store), None, Settings::default()))
 }
 
 #[derive(Serialize)]

@@ -32,6 +32,11 @@ use clap::Parser as _;
 use args::{Cli, Command};
 use failure::Failure;
 
+/// A server allocates in some threads what others free. That of the system holds on to more and more then, and gets slower.
+#[cfg(all(unix, target_pointer_width = "64"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

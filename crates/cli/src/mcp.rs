@@ -11,6 +11,7 @@ use mainstem_server::mcp::{Answer, Door, Extensions, Here, Question, stdio};
 use mainstem_server::{ApiError, App, ServerConfig, Setup};
 
 use crate::failure::{Failure, Problem};
+use crate::output;
 use crate::remote::Place;
 use crate::search::config::ConfigArgs;
 use crate::search::open;
@@ -56,7 +57,10 @@ fn here(args: &McpArgs, store: &Path) -> Result<Here, Failure> {
     let config = args.config.read(store)?;
     let store = Arc::new(open::level(store).map_err(|error| Box::new(error) as Failure)?);
     let engine = Engine::new(Arc::clone(&store) as _, None, Settings::default());
-    let engine = config.on(engine)?;
+    let (engine, absent) = config.on_growing(engine)?;
+    if let Some(absent) = absent {
+        output::warn(&absent);
+    }
     let (settings, reranking) = (engine.settings().clone(), engine.reranker().cloned());
     let (pipeline, keys) = (config.pipeline, args.key.is_some());
     let setup =

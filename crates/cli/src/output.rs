@@ -36,3 +36,8 @@ fn to_stdout(text: &str) -> io::Result<()> {
 pub(crate) fn note(text: &str) {
     anstream::eprintln!("note: {text}");
 }
+
+/// Prints what may be a mistake and stops nothing.
+pub(crate) fn warn(text: &str) {
+    anstream::eprintln!("warning: {text}");
+}

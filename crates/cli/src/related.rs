@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anstyle::Style;
 use clap::Args;
 use mainstem::related::related;
-use mainstem_client::{Client, Reason, Related, RelatedDocument};
+use mainstem_client::{Client, Related};
 use mainstem_core::contract::{Channel, Ctx, Filter, Store as _};
 use mainstem_core::time::Moment;
 use mainstem_core::{Code, Error};
@@ -111,7 +111,7 @@ fn here(args: &RelatedArgs, store: &Path) -> Result<Related, Failure> {
     let ctx = Ctx::unhurried(Moment::now());
     let found = related(store.view()?.as_ref(), &document, &filter, args.limit, &ctx)?;
     let name = format!("{}/{}", document.source, document.id);
-    Ok(Related { document: name, related: found.into_iter().map(told).collect() })
+    Ok(Related { document: name, related: found })
 }
 
 fn missing(name: &str) -> Problem {
@@ -122,20 +122,6 @@ fn missing(name: &str) -> Problem {
     };
     let code = if name.contains('/') { Code::NotFound } else { Code::Value };
     Problem::Argument { code, message, hint: "`mainstem search` finds what there is".to_owned() }
-}
-
-fn told(found: mainstem::related::Related) -> RelatedDocument {
-    let mainstem::related::Reason { channel, from, to, text } = found.reason;
-    RelatedDocument {
-        rank: found.rank,
-        score: found.score,
-        source: found.source,
-        document: found.document,
-        title: found.title,
-        url: found.url,
-        label: found.label,
-        reason: Reason { channel, from, to, text },
-    }
 }
 
 fn text(found: &Related) -> String {

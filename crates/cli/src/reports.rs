@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use mainstem::ingest::Summary;
 use mainstem::reports::Report;
 use serde::Serialize;
 
@@ -12,9 +13,9 @@ pub(crate) fn keep(store: &Path, kind: &str, report: &impl Serialize) {
     save(store, Report::new(kind, report));
 }
 
-/// Keeps a report about one source.
-pub(crate) fn keep_of_source(store: &Path, kind: &str, source: &str, report: &impl Serialize) {
-    save(store, Report::new(kind, report).map(|report| report.of_source(source)));
+/// Keeps what was read into a source.
+pub(crate) fn keep_ingest(store: &Path, source: &str, summary: &Summary) {
+    save(store, Report::of_ingest(source, summary));
 }
 
 fn save(store: &Path, report: Result<Report, serde_json::Error>) {

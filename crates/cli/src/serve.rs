@@ -22,7 +22,7 @@ Examples:
   mainstem --store notes serve --address 127.0.0.1:8080
   MAINSTEM_SERVER_LOG_FORMAT=json mainstem serve
 
-  curl -s http://127.0.0.1:7700/v1/search -H 'content-type: application/json' -d '{\"query\": \"rollback\"}'
+  curl -s 127.0.0.1:7700/v1/search -H 'content-type: application/json' -d '{\"query\": \"rollback\"}'
 
 The store is made when it is not there, and no other process can write to it meanwhile. `/` is a web page to search
 with, `/docs` describes all routes, `/openapi.json` does for programs. Options also stand in `[server]` of
@@ -89,7 +89,10 @@ pub(crate) fn run(args: &ServeArgs, store: &Path) -> Result<ExitCode, Failure> {
         Asker::new(searches.ask.clone(), searches.folder()).map_err(|error| Box::new(error) as Failure)?;
     let store = Arc::new(EmbeddedStore::init(store)?);
     let engine = Engine::new(Arc::clone(&store) as _, None, Settings::default());
-    let engine = searches.on(engine)?;
+    let (engine, absent) = searches.on_growing(engine)?;
+    if let Some(absent) = absent {
+        output::warn(&absent);
+    }
     let (settings, reranking) = (engine.settings().clone(), engine.reranker().cloned());
     let (config, pipeline) = (effective.resolved.config, searches.pipeline);
     let asker = Some(Arc::new(asker));

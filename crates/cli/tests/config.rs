@@ -73,3 +73,28 @@ fn a_file_for_the_server_does_not_disturb_searches() {
     folder.stdout("ingest a.md --source wiki --no-embed");
     assert!(folder.stdout("search rollback").contains("wiki"));
 }
+
+#[test]
+fn settings_of_a_source_that_is_not_there_yet_are_a_warning() {
+    let folder = Folder::new("config-absent");
+    let settings =
+        "[weights]\nwiki = 2.0\nchat = 0.5\ndense = 1.5\n\n[pipeline.recency.mail]\nhalf_life = \"7d\"\n";
+    folder.file("mainstem.toml", settings).file("a.md", "# Rollback\n\nHow to roll back.\n");
+    assert!(!stderr(&folder.run("config check")).contains("warning"), "no store, nothing to compare with");
+    folder.stdout("ingest a.md --source wiki --no-embed");
+    let output = folder.run("config check");
+    let warning =
+        "warning: `mainstem.toml` names the sources `chat`, `mail`, which the store does not have yet";
+    assert_eq!((output.status.code(), stderr(&output).trim()), (Some(0), warning));
+    // In a store that nobody writes to meanwhile it is a slip, and a search says which.
+    let search = folder.run("search rollback");
+    assert_eq!(search.status.code(), Some(2));
+    assert!(
+        stderr(&search).contains("channel or source `chat`") || stderr(&search).contains("`chat`"),
+        "{}",
+        stderr(&search)
+    );
+    folder.file("mainstem.toml", "[weights]\nwiki = 2.0\n");
+    assert_eq!(stderr(&folder.run("config check")), "");
+    assert!(folder.stdout("search rollback").contains("wiki"));
+}

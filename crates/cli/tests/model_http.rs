@@ -5,6 +5,7 @@
 mod command;
 mod letters;
 mod model_here;
+mod served;
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
@@ -14,10 +15,12 @@ use command::{Folder, stderr, stdout};
 use letters::Service;
 use mainstem::models::minilm::MiniLm;
 use mainstem::models::{HttpEmbedder, HttpSettings, Shape};
+use mainstem_client::Client;
 use mainstem_core::contract::{Ctx, Embedder};
 use mainstem_core::time::Moment;
 use model_here::{model_folder, search, skip};
-use serde_json::json;
+use serde_json::{Value, json};
+use served::Served;
 
 fn run(folder: &Folder, arguments: &str) -> Output {
     folder.command(arguments).env("MAINSTEM_MODELS", folder.0.join("models")).output().unwrap()
@@ -120,6 +123,49 @@ fn the_server_of_llama_cpp_gives_the_vectors_of_the_local_model() {
     let found = search(&folder, "automobile");
     assert_eq!(found["hits"][0]["document"], "cars.md", "{found:#}");
     std::fs::remove_file(folder.0.join("model.gguf")).unwrap();
+}
+
+#[test]
+fn a_service_that_comes_late_is_used_from_then_on() {
+    let folder = Folder::new("model_late");
+    // An address where nobody is yet.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    std::fs::create_dir(folder.0.join("models")).unwrap();
+    // How long its vectors are is not written down: the store knows.
+    let service = json!([{"shape": "openai", "url": format!("http://{address}"), "model": "letters", "retries": 0, "cooldown": 1.0}]);
+    folder.file("models/http.json", service.to_string());
+    let documents = [
+        json!({"id": "1", "text": "aaaa", "vector": [5, 1, 1]}).to_string(),
+        json!({"id": "2", "text": "bbbb", "vector": [1, 5, 1]}).to_string(),
+    ];
+    folder.file("d.jsonl", documents.join("\n"));
+    good(&folder, "--store s ingest d.jsonl --source s --no-embed --vectors-model letters");
+    let server = Served::with_models(&folder, "models", "error", &folder.0.join("server.log"));
+    let ask = |query: &str| -> Value {
+        let body = json!({"query": query, "deadline": {"soft_ms": 2000, "hard_ms": 2000}});
+        Client::new(&server.url, None).unwrap().call("POST", "/v1/search", Some(&body)).unwrap()
+    };
+    let found = ask("aaaa");
+    assert_eq!(
+        (&found["hits"][0]["document"], &found["status"]["partial"]),
+        (&json!("1"), &json!(true)),
+        "{found:#}"
+    );
+    let told = found["status"].to_string();
+    assert!(told.contains("cannot reach `letters`") && !told.contains(&address), "{told}");
+    let told: Vec<String> = (0..4).map(|_| ask("bbbb")["status"].to_string()).collect();
+    assert!(told.iter().any(|told| told.contains("it failed too often and is not asked")), "{told:#?}");
+
+    let service = Service::start_at(&address);
+    // A query that no document has the words of, until it is found by meaning.
+    let later = (0..600).map(|at| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        ask(&format!("b{}", "ab".repeat(at % 5 + 1)))
+    });
+    let found = later.into_iter().find(|found| found["status"]["partial"] == false);
+    let found = found.unwrap_or_else(|| panic!("the service was never asked again"));
+    assert_eq!(found["hits"][0]["document"], "2", "{found:#}");
+    assert!(!service.asked().is_empty());
 }
 
 #[test]

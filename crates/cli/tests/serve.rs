@@ -232,6 +232,40 @@ fn a_second_server_is_told_why_it_cannot_start() {
 }
 
 #[test]
+fn settings_of_a_source_count_from_when_it_is_there() {
+    let folder = Folder::new("serve-absent");
+    folder.file("mainstem.toml", "[weights]\nchat = 0\n");
+    let mut command = folder.command("--store s serve --address 127.0.0.1:0 --log-level error");
+    command.env("MAINSTEM_MODELS", folder.0.join("no-models"));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let mut log = child.stderr.take().unwrap();
+    let address =
+        line.trim().strip_prefix("listening on http://").unwrap_or_else(|| panic!("{line}")).to_owned();
+    let server = Served { child, address };
+    let send = |method: &str, path: &str, body: &str| {
+        let head = format!("content-type: application/json\r\ncontent-length: {}", body.len());
+        server.ask(&format!("{method} {path} HTTP/1.1\r\n{head}\r\n\r\n{body}"))
+    };
+    for source in ["chat", "wiki"] {
+        let stored =
+            send("PUT", &format!("/v1/sources/{source}/documents"), "{\"id\":\"a\",\"text\":\"rollback\"}");
+        assert!(stored.contains("\"stored\":1"), "{stored}");
+    }
+    let found = send("POST", "/v1/search", "{\"query\": \"rollback\"}");
+    assert!(
+        found.contains("wiki/a#0") && !found.contains("chat/a#0"),
+        "the weight 0 leaves `chat` out: {found}"
+    );
+    server.signal("-TERM");
+    let mut told = String::new();
+    log.read_to_string(&mut told).unwrap();
+    assert_eq!(told, "warning: `mainstem.toml` names the source `chat`, which the store does not have yet\n");
+    assert_eq!(server.exit_code(), Some(0));
+}
+
+#[test]
 fn logs_tell_of_requests_and_not_of_what_was_asked() {
     let folder = Folder::new("serve-logs");
     let mut command = folder.command("--store s serve --address 127.0.0.1:0 --log-format json");
@@ -325,15 +359,49 @@ fn the_demo_shows_its_page_even_without_a_browser() {
     assert_eq!(server.exit_code(), Some(0));
 }
 
+/// The pages whose examples run here.
+const PAGES: [&str; 2] = ["http.md", "access.md"];
+
 #[test]
 fn every_example_of_the_documentation_works() {
     if Command::new("curl").arg("--version").output().is_err() {
         println!("SKIPPED: curl is not installed");
         return;
     }
-    for page in ["http.md", "access.md"] {
+    for page in PAGES {
         check_examples(page);
     }
+    let folder = Folder::new("serve-help");
+    let server = Served::start(&folder);
+    let help = folder.stdout("serve --help");
+    let example = help.lines().find(|line| line.trim_start().starts_with("curl ")).unwrap();
+    let script = example.replace("127.0.0.1:7700", &server.address);
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    assert!(
+        command::stdout(&output).starts_with("{\"hits\":[]"),
+        "`{example}`: {}",
+        command::stdout(&output)
+    );
+}
+
+#[test]
+fn no_page_has_examples_that_nothing_runs() {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut asking = Vec::new();
+    for file in std::fs::read_dir(&docs).unwrap().flatten() {
+        let name = file.file_name().into_string().unwrap();
+        let text =
+            if name.ends_with(".md") { std::fs::read_to_string(file.path()).unwrap() } else { continue };
+        let calls = |text: &str| text.matches("curl -").count();
+        if calls(&text) > 0 {
+            let run: usize = examples(&text).iter().map(|(command, _)| calls(command)).sum();
+            assert_eq!(calls(&text), run, "`{name}` has a call that is no example");
+            asking.push(name);
+        }
+    }
+    asking.sort_unstable();
+    // The one example of `mcp.md` runs with the tests of agents.
+    assert_eq!(asking, ["access.md", "http.md", "mcp.md"]);
 }
 
 fn check_examples(page: &str) {

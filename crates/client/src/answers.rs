@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use mainstem_core::Ledger;
-use mainstem_core::answer::{Fate, Why};
-use mainstem_core::contract::{Channel, SourceStats};
+pub use mainstem_core::answer::{Alternative, Reason, Related as RelatedDocument, WhyNot};
+use mainstem_core::contract::SourceStats;
 use mainstem_core::status::Status;
 use mainstem_core::time::Moment;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The answer to a search.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchAnswer {
     /// The hits, best first.
     pub hits: Vec<Hit>,
@@ -20,13 +20,15 @@ pub struct SearchAnswer {
     /// What each leg and each stage did.
     pub status: Status,
     /// What became of the chunk that was asked about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<WhyNot>,
     /// What else could have come first, where that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alternatives: Option<Vec<Alternative>>,
 }
 
 /// One hit: a chunk of a document.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hit {
     /// Its name, `source/document#order`.
     pub id: String,
@@ -49,7 +51,7 @@ pub struct Hit {
     /// The part of the text that shows best why it was found.
     pub snippet: String,
     /// The bytes of the snippet where words of the query stand.
-    #[serde(deserialize_with = "ranges")]
+    #[serde(with = "pairs")]
     pub highlights: Vec<Range<usize>>,
     /// The whole text of the chunk.
     pub text: String,
@@ -65,35 +67,29 @@ pub struct Hit {
     pub ledger: Ledger,
 }
 
-fn ranges<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Range<usize>>, D::Error> {
-    let pairs = Vec::<[usize; 2]>::deserialize(deserializer)?;
-    Ok(pairs.into_iter().map(|[start, end]| start..end).collect())
-}
+/// Ranges as the server writes them: `[start, end]`.
+mod pairs {
+    use std::ops::Range;
 
-/// What became of one chunk that was asked about.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct WhyNot {
-    /// Its name.
-    pub id: String,
-    /// What became of it.
-    pub fate: Fate,
-    /// Why, if it was dropped.
-    pub why: Option<Why>,
-}
+    use serde::{Deserialize, Deserializer, Serializer};
 
-/// What another way of ranking would have put first.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Alternative {
-    /// The way, in words.
-    pub name: String,
-    /// The hit that would have been first.
-    pub first: Option<String>,
-    /// Where the present first hit would have stood, from 1.
-    pub place: Option<usize>,
+    pub(super) fn serialize<S: Serializer>(
+        ranges: &[Range<usize>],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(ranges.iter().map(|range| [range.start, range.end]))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Range<usize>>, D::Error> {
+        let pairs = Vec::<[usize; 2]>::deserialize(deserializer)?;
+        Ok(pairs.into_iter().map(|[start, end]| start..end).collect())
+    }
 }
 
 /// All sources.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sources {
     /// The sources, by name.
     pub sources: Vec<SourceStats>,
@@ -109,38 +105,4 @@ pub struct Related {
     pub document: String,
     /// The documents, best first.
     pub related: Vec<RelatedDocument>,
-}
-
-/// A document that is about the same.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RelatedDocument {
-    /// Its place, from 1.
-    pub rank: usize,
-    /// How like it is.
-    pub score: f64,
-    /// The source.
-    pub source: String,
-    /// The id of the document within the source.
-    pub document: String,
-    /// The title.
-    pub title: Option<String>,
-    /// Where a person can see it.
-    pub url: Option<String>,
-    /// How an answer names it.
-    pub label: Option<String>,
-    /// Which two parts are alike.
-    pub reason: Reason,
-}
-
-/// Which two parts are alike, and by what.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reason {
-    /// By meaning or by words.
-    pub channel: Channel,
-    /// The part of the document that was asked about.
-    pub from: String,
-    /// The part of this document.
-    pub to: String,
-    /// The text of that part.
-    pub text: String,
 }

@@ -14,11 +14,13 @@ pub struct Target {
     pub kind: Option<String>,
     /// The model of the vectors that documents bring.
     pub vectors_model: Option<String>,
+    /// A name for several calls that are one run; what the server reports of them adds up.
+    pub run: Option<String>,
 }
 
 impl Target {
     pub(crate) fn path(&self) -> String {
-        let options = [("kind", &self.kind), ("vectors_model", &self.vectors_model)];
+        let options = [("kind", &self.kind), ("vectors_model", &self.vectors_model), ("run", &self.run)];
         let given = options.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
         let query: Vec<String> = given.map(|(name, value)| format!("{name}={}", encoded(value))).collect();
         let mark = if query.is_empty() { "" } else { "?" };
@@ -82,7 +84,7 @@ mod tests {
 
     #[test]
     fn names_are_kept_whole_in_the_path() {
-        let target = Target { source: "a/b".into(), kind: Some("c d".into()), vectors_model: None };
+        let target = Target { source: "a/b".into(), kind: Some("c d".into()), ..Target::default() };
         assert_eq!(target.path(), "/v1/sources/a%2Fb/documents?kind=c%20d");
     }
 

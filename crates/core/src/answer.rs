@@ -4,6 +4,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::contract::Channel;
 use crate::item::Item;
 use crate::ledger::{Ledger, Scope};
 use crate::status::Status;
@@ -148,4 +149,60 @@ impl Answer {
             None => (Fate::Unknown, None),
         }
     }
+}
+
+/// What became of one id that a caller asked about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WhyNot {
+    /// The id.
+    pub id: String,
+    /// What became of it.
+    pub fate: Fate,
+    /// Why, if it was dropped.
+    pub why: Option<Why>,
+}
+
+/// What another way of ranking would have put first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alternative {
+    /// The way, in words.
+    pub name: String,
+    /// The hit that would have been first, if there would have been any.
+    pub first: Option<String>,
+    /// Where the present first hit, or the copy that would stand for it, would have stood, from 1.
+    pub place: Option<usize>,
+}
+
+/// A document that is about the same as another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Related {
+    /// Its place, from 1.
+    pub rank: usize,
+    /// How like it is: the cosine of the two chunks, or the score of the words.
+    pub score: f64,
+    /// The source.
+    pub source: String,
+    /// The id of the document within the source.
+    pub document: String,
+    /// The title.
+    pub title: Option<String>,
+    /// Where a person can see it.
+    pub url: Option<String>,
+    /// How an answer names it.
+    pub label: Option<String>,
+    /// Why it is here.
+    pub reason: Reason,
+}
+
+/// Which two chunks are alike, and by what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reason {
+    /// By meaning or by words.
+    pub channel: Channel,
+    /// The chunk of the document that was asked about.
+    pub from: String,
+    /// The chunk of this document.
+    pub to: String,
+    /// The text of that chunk.
+    pub text: String,
 }

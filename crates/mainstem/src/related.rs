@@ -4,49 +4,15 @@
 //! chunk is like the best of these; the pair of chunks is the reason.
 
 use indexmap::IndexMap;
+pub use mainstem_core::answer::{Reason, Related};
 use mainstem_core::contract::{Channel, Ctx, Filter, Retrieval, View};
 use mainstem_core::{Chunk, ChunkId, Document, Failure, StoredChunk};
-use serde::Serialize;
 
 /// How many chunks of a document are asked for, from its start: what a document is about stands there.
 const ASKED: usize = 16;
 
 /// How many words of a chunk are asked for where it has no vector.
 const WORDS: usize = 40;
-
-/// A document that is about the same.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Related {
-    /// Its place, from 1.
-    pub rank: usize,
-    /// How like it is: the cosine of the two chunks, or the score of the words.
-    pub score: f64,
-    /// The source.
-    pub source: String,
-    /// The id of the document within the source.
-    pub document: String,
-    /// The title.
-    pub title: Option<String>,
-    /// Where a person can see it.
-    pub url: Option<String>,
-    /// How an answer names it.
-    pub label: Option<String>,
-    /// Why it is here.
-    pub reason: Reason,
-}
-
-/// Which two chunks are alike, and by what.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Reason {
-    /// By meaning or by words.
-    pub channel: Channel,
-    /// The chunk of the document that was asked about.
-    pub from: String,
-    /// The chunk of this document.
-    pub to: String,
-    /// The text of that chunk.
-    pub text: String,
-}
 
 /// The pair of chunks that is alike most.
 struct Pair {

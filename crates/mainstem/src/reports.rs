@@ -6,12 +6,14 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mainstem_core::time::Moment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Error;
+use crate::ingest::Summary;
 
 /// The folder of the reports within that of the store.
 const FOLDER: &str = "reports";
@@ -30,6 +32,16 @@ pub struct Report {
     pub report: Value,
 }
 
+/// What became of the documents of a source, as `mainstem ingest --json` prints it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Ingested<'a> {
+    /// The source.
+    pub source: &'a str,
+    /// What was done.
+    #[serde(flatten)]
+    pub summary: &'a Summary,
+}
+
 impl Report {
     /// A report that was made just now.
     ///
@@ -38,6 +50,14 @@ impl Report {
     pub fn new(kind: &str, report: &impl Serialize) -> Result<Self, serde_json::Error> {
         let report = serde_json::to_value(report)?;
         Ok(Self { kind: kind.to_owned(), source: None, at: Moment::now(), report })
+    }
+
+    /// What was just read into a source.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_ingest(source: &str, summary: &Summary) -> Result<Self, serde_json::Error> {
+        Ok(Self::new("ingest", &Ingested { source, summary })?.of_source(source))
     }
 
     /// The same about one source.
@@ -51,13 +71,15 @@ impl Report {
     /// # Errors
     /// When the folder cannot be written.
     pub fn save(&self, store: &Path) -> Result<(), Error> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
         let folder = store.join(FOLDER);
         let failed =
             |source: io::Error| Error::io("cannot keep the report", &folder.join(self.file_name()), source);
         let text = serde_json::to_vec(self).map_err(|error| failed(error.into()))?;
         fs::create_dir_all(&folder).map_err(failed)?;
-        // Whoever reads at this moment sees the last report or this one, never half of it.
-        let draft = folder.join(format!(".{}.{}", self.file_name(), std::process::id()));
+        // Whoever reads at this moment sees the last report or this one, never half of it; of two that are kept at once, one whole one stays.
+        let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let draft = folder.join(format!(".{}.{process}.{count}", self.file_name()));
         fs::write(&draft, text)
             .and_then(|()| fs::rename(&draft, folder.join(self.file_name())))
             .map_err(failed)

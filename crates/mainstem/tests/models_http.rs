@@ -24,6 +24,8 @@ enum Reply {
     Trickle,
     /// Closes the connection at once.
     Close,
+    /// A little that unpacks to this many MiB of blanks.
+    Bomb(usize),
 }
 
 struct Asked {
@@ -74,9 +76,10 @@ fn read_request(mut stream: &TcpStream) -> Asked {
 
 fn answer(mut stream: TcpStream, reply: Reply) {
     let (status, header, body) = match reply {
-        Reply::Json(status, value) => (status, "x: y", value.to_string()),
-        Reply::Text(status, text) => (status, "x: y", text.to_owned()),
-        Reply::Header(status, header) => (status, header, "{}".to_owned()),
+        Reply::Json(status, value) => (status, "x: y", value.to_string().into_bytes()),
+        Reply::Text(status, text) => (status, "x: y", text.into()),
+        Reply::Header(status, header) => (status, header, b"{}".to_vec()),
+        Reply::Bomb(size) => (200, "content-encoding: gzip", bomb(size)),
         Reply::Silence => return thread::sleep(Duration::from_secs(30)),
         Reply::Close => return,
         Reply::Trickle => return trickle(stream),
@@ -84,7 +87,70 @@ fn answer(mut stream: TcpStream, reply: Reply) {
     let length = body.len();
     let head =
         format!("HTTP/1.1 {status} X\r\n{header}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
-    let _ = stream.write_all((head + &body).as_bytes());
+    let _ = stream.write_all(&[head.into_bytes(), body].concat());
+}
+
+/// One packed MiB of blanks, again and again.
+fn bomb(size: usize) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packed.write_all(&vec![b' '; 1 << 20]).unwrap();
+    packed.finish().unwrap().repeat(size)
+}
+
+/// The most memory that this process had so far, in MiB.
+#[cfg(target_os = "linux")]
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_answer_that_unpacks_without_end_is_refused_and_not_kept() {
+    let before = peak();
+    let started = outcome(vec![Reply::Bomb(2048), good()]);
+    let (refused, asked) = started;
+    let refused = refused.unwrap_err();
+    assert!(refused.contains("cannot be used: expected at most 2 MiB, received more"), "{refused}");
+    assert_eq!(asked, 1, "it would be the same the next time");
+    let (used, unpacked) = (peak() - before, 2048);
+    assert!(used < unpacked / 8, "{used} MiB for an answer of {unpacked}");
+}
+
+#[test]
+fn who_failed_often_is_left_alone_for_a_while_and_then_asked_once() {
+    let failing = || (0..4).map(|_| Reply::Text(500, ""));
+    let (url, asked) = serve(failing().chain([good(), good()]).collect());
+    let settings = HttpSettings { retries: 0, failures: 3, cooldown: 0.2, ..settings(Shape::OpenAi, url) };
+    let embedder = HttpEmbedder::connect(&settings, &ctx()).unwrap().for_queries();
+    let ask = || embedder.embed(&["a"], &ctx()).map_err(|error| error.to_string());
+    for _ in 0..3 {
+        assert_eq!(ask().unwrap_err(), "cannot reach `m`: it answered 500", "by name");
+    }
+    let refused = ask().unwrap_err();
+    assert_eq!(refused, "cannot reach `m`: it failed too often and is not asked for another 1 s");
+    assert_eq!(asked.try_iter().count(), 3);
+    thread::sleep(Duration::from_millis(300));
+    assert!(ask().unwrap_err().contains("answered 500"), "one call decides");
+    assert!(ask().unwrap_err().contains("failed too often"), "and this one was not made");
+    thread::sleep(Duration::from_millis(300));
+    assert!(ask().is_ok() && ask().is_ok(), "it is back");
+    assert_eq!(asked.try_iter().count(), 3);
+}
+
+#[test]
+fn texts_that_are_refused_and_callers_without_time_do_not_count_against_a_service() {
+    let refusals = (0..3).map(|_| Reply::Text(422, "no such text"));
+    let (url, _asked) = serve(refusals.chain([Reply::Silence, good()]).collect());
+    let settings = HttpSettings { retries: 0, failures: 1, cooldown: 3600.0, ..settings(Shape::OpenAi, url) };
+    let embedder = HttpEmbedder::connect(&settings, &ctx()).unwrap();
+    for _ in 0..3 {
+        assert!(embedder.embed(&["a"], &ctx()).unwrap_err().to_string().contains("no such text"));
+    }
+    let hurried = Ctx { deadline: Some(Instant::now() + Duration::from_millis(50)), now: Moment::now() };
+    assert!(embedder.embed(&["a"], &hurried).is_err());
+    assert!(embedder.embed(&["a"], &ctx()).is_ok());
 }
 
 fn trickle(mut stream: TcpStream) {

@@ -23,7 +23,9 @@ use crate::access::file::KeyFile;
 use crate::access::gate::Gate;
 use crate::config::ServerConfig;
 use crate::error::ApiError;
+use crate::logs::Crowds;
 use crate::metrics::Metrics;
+use crate::routes::bulk::Runs;
 
 /// What a server is made of.
 pub struct Setup {
@@ -75,6 +77,10 @@ pub struct App {
     pub pipeline: Map<String, Value>,
     /// Who may come in.
     pub gate: Gate,
+    /// Requests that were refused for want of room.
+    pub crowds: Crowds,
+    /// The runs of ingest that came in several requests.
+    pub runs: Runs,
     engines: RwLock<Engines>,
     /// The vectors of some queries, for where no model is.
     known: OnceLock<HashMap<String, Vec<f32>>>,
@@ -111,6 +117,8 @@ impl App {
             searches: Arc::new(places(config.searches)),
             writes: Arc::new(places(config.writes)),
             metrics: Metrics::default(),
+            crowds: Crowds::default(),
+            runs: Runs::default(),
             engines: RwLock::new(engines),
             known: OnceLock::new(),
             stopping: AtomicBool::new(false),
@@ -299,7 +307,7 @@ fn queries_model(card: &ModelCard, documents: Option<&Arc<dyn Embedder>>) -> Opt
     if known::ALL.iter().any(|model| model.name == card.name) {
         return documents.cloned();
     }
-    models::local(&card.name).unwrap_or_else(|error| {
+    models::queries_of(card).unwrap_or_else(|error| {
         tracing::warn!(%error, "queries are searched by words alone");
         None
     })

@@ -42,9 +42,9 @@ pub struct ErrorDetails {
     pub hint: String,
 }
 
-/// Marks a response whose body is an [`ErrorBody`] already.
+/// Marks a response whose body is an [`ErrorBody`] already, and says of which kind.
 #[derive(Clone, Copy, Debug)]
-pub struct Told;
+pub struct Told(pub Code);
 
 impl ApiError {
     /// An error of any kind.
@@ -159,7 +159,7 @@ impl IntoResponse for ApiError {
         if self.code == Code::Unidentified {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        response.extensions_mut().insert(Told);
+        response.extensions_mut().insert(Told(self.code));
         response
     }
 }

@@ -11,6 +11,8 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use mainstem_core::Code;
+use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate as _};
@@ -21,6 +23,7 @@ use crate::access::gate::{self, UsedKey};
 use crate::app::App;
 use crate::error::{ApiError, Told};
 use crate::mcp;
+use crate::patience::Manners;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -33,7 +36,9 @@ pub fn around(router: Router<Arc<App>>, app: &Arc<App>) -> Router {
     let compressed = DefaultPredicate::new().and(NotForContentType::new("application/x-ndjson"));
     let mut router = router.fallback(nothing_here).layer(RequestDecompressionLayer::new());
     if app.config.compression {
-        router = router.layer(CompressionLayer::new().compress_when(compressed));
+        // An answer is made for one reader: the last tenth of its length is not worth three times the work.
+        router = router
+            .layer(CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(compressed));
     }
     router = router.layer(CatchPanicLayer::custom(panicked));
     // Before a body is read or unpacked, and behind CORS: a browser asks that without a key.
@@ -77,6 +82,7 @@ async fn accompany(State(app): State<Arc<App>>, request: Request, next: Next) ->
     let started = Instant::now();
     let id = request_id(&request);
     let method = request.method().clone();
+    let manners = request.extensions().get::<Arc<Manners>>().cloned();
     let matched = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = matched.unwrap_or_else(|| "unmatched".to_owned());
     let mut response = if app.is_stopping() && route != "/healthz" {
@@ -85,12 +91,22 @@ async fn accompany(State(app): State<Arc<App>>, request: Request, next: Next) ->
     } else {
         told(next.run(request).await)
     };
+    let crowded = matches!(response.extensions().get::<Told>(), Some(Told(Code::Crowded)));
+    if let Some(manners) = manners {
+        if crowded { manners.refused(Instant::now()) } else { manners.answered() }
+    }
     response.headers_mut().insert(REQUEST_ID, id.clone());
     let (status, took) = (response.status().as_u16(), started.elapsed());
     app.metrics.answered(&route, method_name(&method), status, took);
     let (id, ms) = (id.to_str().unwrap_or_default(), took.as_secs_f64() * 1000.0);
     let key = response.extensions().get::<UsedKey>().map(|UsedKey(key)| &**key);
-    tracing::info!(%method, route, status, ms, request_id = id, key, "request");
+    if crowded {
+        // A line for each would be a flood when there is least room for it; the metrics count all of them.
+        tracing::debug!(%method, route, status, ms, request_id = id, key, "request");
+        app.crowds.tell(started);
+    } else {
+        tracing::info!(%method, route, status, ms, request_id = id, key, "request");
+    }
     response
 }
 

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use axum::Router;
+use axum::http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
@@ -21,7 +24,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use crate::access::check_bind;
 use crate::app::{App, Setup, places};
 use crate::error::ApiError;
-use crate::patience::Patient;
+use crate::patience::{Manners, Patient};
 use crate::{layers, logs, routes};
 
 /// Threads for work besides searches and writes: looking at documents and sources.
@@ -179,11 +182,16 @@ fn converse(
     place: OwnedSemaphorePermit,
 ) {
     let _ = stream.set_nodelay(true);
-    let service = TowerToHyperService::new(router.clone());
+    let (inner, manners) = (TowerToHyperService::new(router.clone()), Arc::<Manners>::default());
+    let stream = Patient::new(stream, app.config.write_timeout.0, Arc::clone(&manners));
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(Arc::clone(&manners));
+        inner.call(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(app.config.header_timeout.0)
-        .serve_connection(TokioIo::new(Patient::new(stream, app.config.write_timeout.0)), service);
+        .serve_connection(TokioIo::new(stream), service);
     let watched = graceful.watch(connection);
     tokio::spawn(async move {
         // A connection that breaks off is the client's affair.

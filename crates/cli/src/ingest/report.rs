@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use mainstem::ingest::Summary;
-use serde::Serialize;
+use mainstem::reports::Ingested;
 
 use super::IngestArgs;
 use crate::failure::Problem;
@@ -13,21 +13,14 @@ use crate::{output, reports};
 /// So many skips are listed.
 const LISTED: usize = 10;
 
-#[derive(Serialize)]
-struct Report<'a> {
-    source: &'a str,
-    #[serde(flatten)]
-    summary: &'a Summary,
-}
-
 /// Keeps what a run did beside the store.
 pub(super) fn keep(args: &IngestArgs, summary: &Summary, store: &Path) {
-    reports::keep_of_source(store, "ingest", &args.source, &Report { source: &args.source, summary });
+    reports::keep_ingest(store, &args.source, summary);
 }
 
 /// Prints what a run did: as JSON, one line each while watching, or as text.
 pub(super) fn write(args: &IngestArgs, summary: &Summary) -> Result<(), Problem> {
-    let report = Report { source: &args.source, summary };
+    let report = Ingested { source: &args.source, summary };
     let text = match (args.json, args.watch) {
         (true, true) => serde_json::to_string(&report)? + "\n",
         (true, false) => serde_json::to_string_pretty(&report)? + "\n",

@@ -29,8 +29,8 @@ pub(super) fn run(args: &IngestArgs, client: &Client) -> Result<ExitCode, Failur
     let known = client.sources()?.into_iter().find(|source| source.name == args.source);
     let kind =
         args.kind.clone().or(known.map(|source| source.kind)).unwrap_or_else(|| input.as_str().to_owned());
-    let target =
-        Target { source: args.source.clone(), kind: Some(kind), vectors_model: args.vectors_model.clone() };
+    let (source, vectors_model) = (args.source.clone(), args.vectors_model.clone());
+    let target = Target { source, kind: Some(kind), vectors_model, run: Some(run_name()) };
     let store = Elsewhere { client, target };
     let mut connector = input.open(args, Vec::new())?;
     let mut ingest = Ingest::new(&args.source, &store);
@@ -42,6 +42,11 @@ pub(super) fn run(args: &IngestArgs, client: &Client) -> Result<ExitCode, Failur
     let summary = summary?;
     report::write(args, &summary)?;
     Ok(exit_code(&summary))
+}
+
+/// A name that no other run has: documents go in several requests, and the server reports all of them as one.
+fn run_name() -> String {
+    format!("{}-{}", mainstem_core::time::Moment::now(), std::process::id())
 }
 
 /// What only the process that has the store can do.

@@ -24,6 +24,9 @@ use super::written::{Patience, Written};
 use crate::failure::{Failure, Problem};
 use crate::fuse::settings::read_text;
 
+/// What `[weights]` may name besides sources.
+const CHANNELS: [&str; 2] = ["dense", "lexical"];
+
 /// The name of the file that is read without being asked for.
 const FILE: &str = "mainstem.toml";
 
@@ -145,46 +148,89 @@ impl Config {
     /// # Errors
     /// When a weight names neither a channel nor a source, or the reranker is not here.
     pub(crate) fn on(&self, engine: Engine) -> Result<Engine, Failure> {
-        let reranking = self.rerank.as_ref().map(RerankConfig::open).transpose();
-        let reranking = reranking.map_err(|error| Box::new(error) as Failure)?;
-        self.weighed(engine).map(|engine| engine.with_reranker(reranking))
+        let model = self.model()?;
+        self.refuse_absent(&engine, model.as_ref())?;
+        self.settled(engine, model)
     }
 
-    fn weighed(&self, engine: Engine) -> Result<Engine, Failure> {
+    /// The same for a store that others write to meanwhile: settings of a source count from when it is there. Says which sources are named and
+    /// absent.
+    ///
+    /// # Errors
+    /// When the reranker is not here.
+    pub(crate) fn on_growing(&self, engine: Engine) -> Result<(Engine, Option<String>), Failure> {
         let model = self.model()?;
-        if self.weights.is_empty() && self.candidates.is_none() && model.is_none() {
-            return Ok(engine);
+        let absent = self.absent(&sources(&engine)?, model.as_ref());
+        Ok((self.settled(engine, model)?, absent))
+    }
+
+    /// One sentence about the sources that are named here and not in the store.
+    ///
+    /// # Errors
+    /// When the store or a file that is named here cannot be read.
+    pub(crate) fn absent_from(&self, engine: &Engine) -> Result<Option<String>, Failure> {
+        Ok(self.absent(&sources(engine)?, self.model()?.as_ref()))
+    }
+
+    fn absent(&self, known: &IndexSet<String>, model: Option<&(String, Model)>) -> Option<String> {
+        let weighed = self.weights.keys().filter(|name| !CHANNELS.contains(&name.as_str()));
+        let per_source = ["recency", "guarantee"].into_iter().filter_map(|stage| self.pipeline.get(stage));
+        let staged = per_source.filter_map(Value::as_object).flat_map(Map::keys).filter(|name| *name != "*");
+        let rules = self.pipeline.get("route").and_then(Value::as_array).into_iter().flatten();
+        let routed = rules.filter_map(|rule| rule.get("weights")?.as_object()).flat_map(Map::keys);
+        let learned = model.iter().flat_map(|(_, model)| model.features().sources());
+        let named: IndexSet<&String> = weighed.chain(staged).chain(routed).chain(learned).collect();
+        let absent: Vec<String> =
+            named.into_iter().filter(|name| !known.contains(*name)).map(|name| format!("`{name}`")).collect();
+        let (path, all) = (self.path.as_deref().unwrap_or_default(), absent.join(", "));
+        match absent.len() {
+            0 => None,
+            1 => Some(format!("`{path}` names the source {all}, which the store does not have yet")),
+            _ => Some(format!("`{path}` names the sources {all}, which the store does not have yet")),
         }
-        let plan = engine.plan(&Request { vector: Some(Vec::new()), ..Request::new("-") })?;
-        let known: IndexSet<&str> = plan.legs.iter().map(|leg| leg.source.as_str()).collect();
+    }
+
+    /// Refuses settings of sources that are not there: in a store that stays as it is, they are slips.
+    fn refuse_absent(&self, engine: &Engine, model: Option<&(String, Model)>) -> Result<(), Failure> {
+        if self.weights.is_empty() && model.is_none() {
+            return Ok(());
+        }
+        let known = sources(engine)?;
+        if let Some((file, model)) = model
+            && let Some(absent) = model.features().sources().iter().find(|source| !known.contains(*source))
+        {
+            let error = Error::Missing {
+                what: format!("the source `{absent}`"),
+                why: "the learned model was trained on it, and the store does not have it".into(),
+                hint: "train the model on this store with `mainstem tune --learn`".into(),
+            };
+            return Err(Problem::in_file(error, file).into());
+        }
+        let all = || CHANNELS.into_iter().chain(known.iter().map(String::as_str));
+        match self.weights.keys().find(|name| !all().any(|known| known == *name)) {
+            None => Ok(()),
+            Some(other) => {
+                let error = Error::unknown("channel or source", other, all());
+                Err(Problem::in_file(error, self.path.as_deref().unwrap_or_default()).into())
+            }
+        }
+    }
+
+    fn settled(&self, engine: Engine, model: Option<(String, Model)>) -> Result<Engine, Failure> {
+        let reranking = self.rerank.as_ref().map(RerankConfig::open).transpose();
+        let reranking = reranking.map_err(|error| Box::new(error) as Failure)?;
         let mut settings = engine.settings().clone();
         settings.candidates = self.candidates.unwrap_or(settings.candidates);
-        if let Some((file, model)) = model {
-            let sources = model.features().sources();
-            if let Some(absent) = sources.iter().find(|source| !known.contains(source.as_str())) {
-                let error = Error::Missing {
-                    what: format!("the source `{absent}`"),
-                    why: "the learned model was trained on it, and the store does not have it".into(),
-                    hint: "train the model on this store with `mainstem tune --learn`".into(),
-                };
-                return Err(Problem::in_file(error, &file).into());
-            }
-            settings.learned = Some(Arc::new(model));
-        }
+        settings.learned = model.map(|(_, model)| Arc::new(model)).or(settings.learned);
         for (name, factor) in &self.weights {
             let usual = |channel| settings.channel_weight(channel, &settings.pipeline) * factor;
             match name.as_str() {
                 "dense" => settings.dense = Some(usual(Channel::Dense)),
                 "lexical" => settings.lexical = Some(usual(Channel::Lexical)),
-                source if known.contains(source) => drop(settings.sources.insert(source.to_owned(), *factor)),
-                other => {
-                    let all = ["dense", "lexical"].into_iter().chain(known.iter().copied());
-                    let error = Error::unknown("channel or source", other, all);
-                    return Err(Problem::in_file(error, self.path.as_deref().unwrap_or_default()).into());
-                }
+                source => drop(settings.sources.insert(source.to_owned(), *factor)),
             }
         }
-        Ok(engine.with_settings(settings))
+        Ok(engine.with_settings(settings).with_reranker(reranking))
     }
 
     /// The model that `[pipeline.learned]` names, with its file, which is looked for beside this one.
@@ -221,4 +267,10 @@ impl Config {
     pub(crate) fn note(&self) -> Option<String> {
         self.path.as_ref().map(|path| format!("settings of `{path}`"))
     }
+}
+
+/// The sources of the store.
+fn sources(engine: &Engine) -> Result<IndexSet<String>, Failure> {
+    let plan = engine.plan(&Request { vector: Some(Vec::new()), ..Request::new("-") })?;
+    Ok(plan.legs.into_iter().map(|leg| leg.source).collect())
 }

@@ -36,25 +36,13 @@ impl Found {
     pub(super) fn told(answer: SearchAnswer, took: Duration) -> Self {
         let SearchAnswer { hits, total, status, why_not, alternatives } = answer;
         let dropped = why_not.and_then(|WhyNot { id, why, .. }| Some(Dropped { id, why: why? }));
-        let other = |other: mainstem_client::Alternative| Alternative {
-            name: other.name,
-            first: other.first,
-            place: other.place,
-        };
         let answer = Answer {
             hits: hits.iter().map(core_hit).collect(),
             total,
             status: status.clone(),
             dropped: dropped.into_iter().collect(),
         };
-        Self {
-            hits: hits.into_iter().map(shown).collect(),
-            total,
-            status,
-            alternatives: alternatives.map(|others| others.into_iter().map(other).collect()),
-            took,
-            answer,
-        }
+        Self { hits: hits.into_iter().map(shown).collect(), total, status, alternatives, took, answer }
     }
 }
 

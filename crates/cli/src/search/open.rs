@@ -46,7 +46,7 @@ pub(crate) fn needs_model(request: &Request) -> bool {
 /// The model that the store's vectors are of. Search does without one, so what is wrong with it is a remark and no error.
 fn model(store: &EmbeddedStore) -> Result<Option<Arc<dyn Embedder>>, Error> {
     let Some(card) = store.model()? else { return Ok(None) };
-    let remark = match models::local(&card.name) {
+    let remark = match models::queries_of(&card) {
         Ok(Some(model)) => return Ok(Some(model)),
         Ok(None) => "`mainstem model pull` gets it".to_owned(),
         Err(error) => error.to_string(),

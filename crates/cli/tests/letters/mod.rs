@@ -16,7 +16,12 @@ pub(crate) struct Service {
 
 impl Service {
     pub(crate) fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_at("127.0.0.1:0")
+    }
+
+    /// At an address that others may know already.
+    pub(crate) fn start_at(address: &str) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&asked);

@@ -22,8 +22,13 @@ impl Served {
 
     /// Serves the store `s` of a folder, and writes a log.
     pub(crate) fn logging(folder: &Folder, level: &str, log: &Path) -> Self {
+        Self::with_models(folder, "no-models", level, log)
+    }
+
+    /// The same with the models of a folder in the folder.
+    pub(crate) fn with_models(folder: &Folder, models: &str, level: &str, log: &Path) -> Self {
         let mut command = folder.command("--store s serve --address 127.0.0.1:0 --log-level");
-        let command = command.arg(level).env("MAINSTEM_MODELS", folder.0.join("no-models"));
+        let command = command.arg(level).env("MAINSTEM_MODELS", folder.0.join(models));
         let log = std::fs::File::create(log).unwrap();
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut line = String::new();

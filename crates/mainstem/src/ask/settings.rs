@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::pack::Packer;
 use super::tokens::Counter;
 use crate::Error;
+use crate::models::http::check_url;
 
 /// How many tokens a context has at most, unless told otherwise.
 pub const BUDGET: usize = 4000;
@@ -118,17 +119,7 @@ pub(super) fn check_budget(budget: usize) -> Result<(), Error> {
 }
 
 fn check_service(url: &str, model: &str) -> Result<(), Error> {
-    let scheme = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-    let Some(rest) = scheme.filter(|rest| !rest.is_empty()) else {
-        return Err(refused("url", "one that starts with `http://` or `https://`", url));
-    };
-    if rest.split('/').next().is_some_and(|host| host.contains('@')) {
-        let message = "expected a `url` without a user name or password";
-        return Err(Error::input(
-            message,
-            "put the key into an environment variable and name it in `key_env`",
-        ));
-    }
+    check_url(url)?;
     if model.trim().is_empty() {
         return Err(refused("model", "a name", model));
     }

@@ -19,17 +19,24 @@ pub type Model = Option<Arc<dyn Embedder>>;
 /// The model that embeds the documents of a store: that of its vectors, else the default one. Where it is not here, a sentence says so.
 ///
 /// # Errors
-/// When the store or the list of models cannot be read, and when a service does not answer.
+/// When the store or the list of models cannot be read.
 pub fn model_of(store: &EmbeddedStore) -> Result<(Model, Option<String>), Error> {
-    let name = store.model()?.map_or_else(|| known::ALL[0].name.to_owned(), |card| card.name);
-    if known::ALL.iter().any(|model| model.name == name) {
-        let model = models::for_documents(&name)?;
-        let note = format!("the model `{name}` is not here: {WORDS_ALONE}; `mainstem model pull` gets it");
-        let note = model.is_none().then_some(note);
-        return Ok((model, note));
+    let card = store.model()?;
+    if let Some(card) = card.as_ref().filter(|card| known::ALL.iter().all(|model| model.name != card.name)) {
+        return service_of(card);
     }
-    if Cache::standard()?.service(&name)?.is_some() {
-        return Ok((models::for_documents(&name)?, None));
+    let name = card.map_or_else(|| known::ALL[0].name.to_owned(), |card| card.name);
+    let model = models::for_documents(&name)?;
+    let note = format!("the model `{name}` is not here: {WORDS_ALONE}; `mainstem model pull` gets it");
+    let note = model.is_none().then_some(note);
+    Ok((model, note))
+}
+
+/// The service that makes the vectors of a store, where it was added. It may be down now and be there when it is needed.
+fn service_of(card: &ModelCard) -> Result<(Model, Option<String>), Error> {
+    let name = &card.name;
+    if Cache::standard()?.service(name)?.is_some() {
+        return Ok((models::documents_of(card)?, None));
     }
     let way = "`mainstem model add` names the service that has it";
     let note = format!("the store's vectors are of `{name}`, which is not here: {WORDS_ALONE}; {way}");

@@ -20,7 +20,7 @@ pub mod pull;
 use std::sync::Arc;
 
 use mainstem_core::Failure;
-use mainstem_core::contract::{Ctx, Embedder};
+use mainstem_core::contract::{Ctx, Embedder, ModelCard};
 use mainstem_core::time::Moment;
 
 pub use cache::Cache;
@@ -39,7 +39,23 @@ const REMEMBERED: usize = 4096;
 /// # Errors
 /// When no model has this name, its files are damaged, or its key is not in the environment.
 pub fn local(name: &str) -> Result<Option<Arc<dyn Embedder>>, Error> {
-    find(name, HttpEmbedder::for_queries)
+    find(name, None, HttpEmbedder::for_queries)
+}
+
+/// The model of a store's vectors, ready to embed queries. A service is not asked before there is a query: it may be down now and be there then.
+///
+/// # Errors
+/// As [`local`].
+pub fn queries_of(card: &ModelCard) -> Result<Option<Arc<dyn Embedder>>, Error> {
+    find(&card.name, Some(card.dim), HttpEmbedder::for_queries)
+}
+
+/// As [`queries_of`], ready to embed documents.
+///
+/// # Errors
+/// As [`local`].
+pub fn documents_of(card: &ModelCard) -> Result<Option<Arc<dyn Embedder>>, Error> {
+    find(&card.name, Some(card.dim), |service| service)
 }
 
 /// As [`local`], ready to embed documents, which some services tell from queries.
@@ -47,11 +63,13 @@ pub fn local(name: &str) -> Result<Option<Arc<dyn Embedder>>, Error> {
 /// # Errors
 /// As [`local`].
 pub fn for_documents(name: &str) -> Result<Option<Arc<dyn Embedder>>, Error> {
-    find(name, |service| service)
+    find(name, None, |service| service)
 }
 
+/// The model of this name; `dim` is how long its vectors are, where that is known.
 fn find(
     name: &str,
+    dim: Option<usize>,
     purpose: impl Fn(HttpEmbedder) -> HttpEmbedder,
 ) -> Result<Option<Arc<dyn Embedder>>, Error> {
     let cache = Cache::standard()?;
@@ -60,6 +78,7 @@ fn find(
         if known::ALL.iter().any(|model| model.name == name) { None } else { cache.service(name)? };
     match service {
         Some(settings) => {
+            let settings = HttpSettings { dim: settings.dim.or(dim), ..settings };
             let connected = HttpEmbedder::connect(&settings, &Ctx::unhurried(Moment::now()))?;
             Ok(Some(Arc::new(Cached::new(purpose(connected), REMEMBERED))))
         }

@@ -4,10 +4,10 @@
 //! that setting from the start may look at other candidates.
 
 use indexmap::IndexSet;
+pub use mainstem_core::answer::Alternative;
 use mainstem_core::answer::{Fate, Why};
 use mainstem_core::contract::Channel;
 use mainstem_core::{Across, Answer, Error, Failure, Leg, PipelineSpec, RankedList, Search};
-use serde::Serialize;
 use serde_json::json;
 
 use super::plan::{Plan, patched};
@@ -18,17 +18,6 @@ const SOURCES: usize = 8;
 
 /// How often a hit is followed to what it was collapsed into: within its source, then across sources.
 const COLLAPSES: usize = 2;
-
-/// What another way of ranking would have put first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Alternative {
-    /// The way, in words.
-    pub name: String,
-    /// The hit that would have been first, if there would have been any.
-    pub first: Option<String>,
-    /// Where the present first hit, or the copy that would stand for it, would have stood, from 1.
-    pub place: Option<usize>,
-}
 
 /// A way of ranking: other stages, other weights, or both.
 struct Way<'a> {

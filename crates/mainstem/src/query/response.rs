@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use mainstem_core::answer::{Fate, Why};
+pub use mainstem_core::answer::WhyNot;
 use mainstem_core::contract::Channel;
 use mainstem_core::status::Status;
 use mainstem_core::time::Moment;
@@ -109,17 +109,6 @@ impl Serialize for SearchHit {
         map.serialize_entry("ledger", &self.ledger)?;
         map.end()
     }
-}
-
-/// What became of one chunk that the caller asked about.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WhyNot {
-    /// Its name.
-    pub id: String,
-    /// What became of it.
-    pub fate: Fate,
-    /// Why, if it was dropped.
-    pub why: Option<Why>,
 }
 
 /// How long each part of a search took.

@@ -9,7 +9,6 @@
 //! Whoever asks does it through [`Reranking`], which keeps to a time, survives a panic, and refuses nonsense. What the scores then do to
 //! an answer is the business of [`mainstem_core::rerank`].
 
-mod breaker;
 pub mod config;
 pub mod cross_encoder;
 pub mod http;

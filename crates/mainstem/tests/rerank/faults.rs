@@ -177,6 +177,7 @@ fn faults() -> Vec<(&'static str, Reply, &'static str)> {
         ),
         ("negative index", Reply::Answer(|asked| good(asked).replacen("\"index\":4", "\"index\":-4", 1)), ""),
         ("huge", Reply::Huge(3 << 20), "at most 1024 KiB"),
+        ("unpacks to a gigabyte", Reply::Bomb(1024), "at most 1024 KiB"),
     ]
 }
 

@@ -26,6 +26,8 @@ pub(crate) enum Reply {
     BreakOff,
     /// Sends a body of this many bytes.
     Huge(usize),
+    /// Sends a little that unpacks to this many MiB of blanks.
+    Bomb(usize),
 }
 
 /// What the server was asked.
@@ -88,10 +90,15 @@ fn read_request(mut stream: &TcpStream) -> Option<Asked> {
 
 fn answer(mut stream: TcpStream, asked: &Value, reply: Reply) {
     let (status, header, body) = match reply {
-        Reply::Answer(make) => (200, "x: y", make(asked)),
-        Reply::Status(status, body) => (status, "x: y", body.to_owned()),
-        Reply::Header(status, header) => (status, header, "{}".to_owned()),
-        Reply::Huge(bytes) => (200, "x: y", " ".repeat(bytes)),
+        Reply::Answer(make) => (200, "x: y", make(asked).into_bytes()),
+        Reply::Status(status, body) => (status, "x: y", body.into()),
+        Reply::Header(status, header) => (status, header, b"{}".to_vec()),
+        Reply::Huge(bytes) => (200, "x: y", vec![b' '; bytes]),
+        Reply::Bomb(size) => {
+            let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+            packed.write_all(&vec![b' '; 1 << 20]).unwrap();
+            (200, "content-encoding: gzip", packed.finish().unwrap().repeat(size))
+        }
         Reply::HangUp => return,
         Reply::Silence => return thread::sleep(Duration::from_secs(600)),
         Reply::BreakOff => {
@@ -109,5 +116,5 @@ fn answer(mut stream: TcpStream, asked: &Value, reply: Reply) {
     let length = body.len();
     let head =
         format!("HTTP/1.1 {status} X\r\n{header}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
-    let _ = stream.write_all((head + &body).as_bytes());
+    let _ = stream.write_all(&[head.into_bytes(), body].concat());
 }

@@ -34,6 +34,29 @@ fn over_capacity_is_refused_at_once() {
 }
 
 #[test]
+fn a_connection_that_is_refused_again_and_again_stays_open() {
+    let server = Server::with(|config| config.searches = 1);
+    let slot = server.running.app.search_slot().unwrap();
+    let mut stream = server.connect();
+    let mut ask = || {
+        let body = r#"{"query":"x"}"#;
+        let head = "POST /v1/search HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length:";
+        stream.write_all(format!("{head} {}\r\n\r\n{body}", body.len()).as_bytes()).unwrap();
+        let (mut answer, mut part) = (String::new(), [0; 4096]);
+        // The body of either answer ends with an object in an object.
+        while !answer.ends_with("}}") {
+            let read = stream.read(&mut part).unwrap();
+            assert!(read > 0, "the server hung up after {answer}");
+            answer.push_str(std::str::from_utf8(&part[..read]).unwrap());
+        }
+        answer["HTTP/1.1 ".len()..][..3].to_owned()
+    };
+    assert_eq!([ask(), ask(), ask(), ask(), ask(), ask()], ["503"; 6]);
+    drop(slot);
+    assert_eq!([ask(), ask()], ["200"; 2]);
+}
+
+#[test]
 fn more_connections_than_allowed_are_told_so() {
     let server = Server::with(|config| config.connections = 1);
     let mut first = server.connect();

@@ -1,5 +1,9 @@
 //! `/openapi.json` and `/docs` describe what is there.
 
+use std::collections::BTreeSet;
+
+use mainstem_client::{Client, Patience, Search};
+use mainstem_core::contract::Channel;
 use serde_json::{Value, json};
 
 use crate::client::Server;
@@ -93,6 +97,75 @@ fn answers_are_as_described() {
     check("LineResult", &bulk[0]);
     check("LineResult", &bulk[1]);
     check("BulkSummary", &bulk[2]);
+}
+
+#[test]
+fn the_client_knows_every_field_that_the_server_takes_and_gives() {
+    let server = Server::filled();
+    let client = Client::new(&server.url(""), None).unwrap();
+    let search = Search {
+        query: "rollback".into(),
+        variants: vec!["release".into()],
+        vector: Some(vec![1.0, 0.0]),
+        sources: Some(vec!["wiki".into(), "chat".into()]),
+        kinds: Some(vec!["slack".into(), "documents".into()]),
+        channels: Some(vec![Channel::Lexical]),
+        since: Some("2020-01-01".into()),
+        until: Some("2030-01-01".into()),
+        metadata: [("status".to_owned(), "open".to_owned())].into_iter().collect(),
+        reader: Some("ann".into()),
+        k: Some(3),
+        offset: Some(0),
+        pipeline: json!({"dedup": null}).as_object().unwrap().clone(),
+        explain: true,
+        why_not: Some("wiki/pay#0".into()),
+        deadline: Some(Patience { soft_ms: 20_000, hard_ms: 20_000 }),
+        now: Some(serde_json::from_value(json!("2026-02-01")).unwrap()),
+    };
+    let description = mainstem_server::routes::openapi();
+    let taken = |name: &str| -> BTreeSet<String> {
+        description["components"]["schemas"][name]["properties"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect()
+    };
+    let mut sent: BTreeSet<String> =
+        serde_json::to_value(&search).unwrap().as_object().unwrap().keys().cloned().collect();
+    // The client says `offset`, of which a page is another way to speak.
+    sent.insert("page".into());
+    assert_eq!(sent, taken("Ask"));
+    let patience = serde_json::to_value(search.deadline).unwrap();
+    assert_eq!(patience.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>(), taken("Patience"));
+
+    // What comes back is the same after it went through the types of the client.
+    let plain = Search {
+        now: search.now.clone(),
+        explain: true,
+        why_not: search.why_not.clone(),
+        ..Search::new("rollback")
+    };
+    for search in [search, plain] {
+        let (typed, whole) = (client.search(&search).unwrap(), client.search_json(&search).unwrap());
+        let mut again = serde_json::to_value(&typed).unwrap();
+        // The server writes that no rule fired.
+        again["status"].as_object_mut().unwrap().entry("route").or_insert(Value::Null);
+        assert_eq!(again, whole);
+    }
+    let related = client.related("wiki/release", 3, &[]).unwrap();
+    assert!(!related.related.is_empty());
+    let whole = server.get("/v1/documents/wiki/release/related?k=3").json();
+    assert_eq!(serde_json::to_value(&related).unwrap(), whole);
+    let sources = server.get("/v1/sources").json()["sources"].clone();
+    assert_eq!(serde_json::to_value(client.sources().unwrap()).unwrap(), sources);
+    let document = client.document("wiki/release").unwrap();
+    let again = serde_json::to_value(&document).unwrap();
+    for (name, value) in server.get("/v1/documents/wiki/release").json().as_object().unwrap() {
+        if name != "chunks" {
+            assert_eq!(&again[name], value, "{name}");
+        }
+    }
 }
 
 #[test]

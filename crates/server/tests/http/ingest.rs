@@ -54,6 +54,74 @@ fn every_line_has_its_result() {
 }
 
 #[test]
+fn what_an_ingest_did_is_kept_as_a_report() {
+    let server = Server::new();
+    let report = || server.get("/v1/reports").json()["reports"].clone();
+    server.put("/v1/sources/s/documents", "\n");
+    assert_eq!(report(), json!([]), "nothing was read");
+    let lines = concat!(
+        "{\"id\":\"a\",\"text\":\"one\"}\n",
+        "no JSON\n",
+        "{\"id\":\"b\",\"text\":\"two\"}\n",
+        "{\"id\":\"c\"}\n",
+    );
+    let answer = server.put("/v1/sources/s/documents", lines);
+    let kept = report();
+    assert_eq!((kept[0]["kind"].as_str(), kept[0]["source"].as_str()), (Some("ingest"), Some("s")));
+    assert!(kept[0]["at"].is_string() && kept.as_array().unwrap().len() == 1, "{kept}");
+    let kept = &kept[0]["report"];
+    for (name, count) in
+        [("documents", 2), ("added", 2), ("changed", 0), ("unchanged", 0), ("removed", 0), ("chunks", 2)]
+    {
+        assert_eq!(kept[name], count, "{name}: {kept}");
+    }
+    assert!(kept["elapsed_s"].is_number() && kept["interrupted"] == false, "{kept}");
+    let why = |line: usize| answer.lines()[line - 1]["error"]["message"].clone();
+    let skips = json!([{"what": "line 2", "why": why(2)}, {"what": "line 4, `c`", "why": why(4)}]);
+    assert_eq!((&kept["skipped"]["count"], &kept["skipped"]["first"]), (&json!(2), &skips));
+
+    server.put(
+        "/v1/sources/s/documents",
+        "{\"id\":\"a\",\"text\":\"one\"}\n{\"id\":\"b\",\"text\":\"three\"}\n",
+    );
+    let kept = report();
+    let counts = ["added", "changed", "unchanged"].map(|name| kept[0]["report"][name].clone());
+    assert_eq!(counts, [json!(0), json!(1), json!(1)], "the last one takes the place of the first: {kept}");
+    assert_eq!(kept[0]["report"]["skipped"]["count"], 0);
+}
+
+#[test]
+fn the_requests_of_one_run_are_reported_together() {
+    let server = Server::new();
+    let put = |run: &str, id: &str| {
+        let line = format!("{{\"id\":\"{id}\",\"text\":\"word\"}}\nno JSON\n");
+        server.put(&format!("/v1/sources/s/documents?run={run}"), line);
+        let kept = server.get("/v1/reports").json()["reports"][0]["report"].clone();
+        (kept["added"].as_u64().unwrap(), kept["skipped"]["count"].as_u64().unwrap())
+    };
+    assert_eq!([put("one", "a"), put("one", "b"), put("one", "b")], [(1, 1), (2, 2), (2, 3)]);
+    assert_eq!(put("two", "c"), (1, 1), "another run begins anew");
+    assert_eq!(server.put("/v1/sources/s/documents?run=", "").error().0, 400);
+}
+
+#[test]
+fn an_ingest_that_breaks_off_says_so_in_its_report() {
+    let server = Server::with(|config| config.bulk_limit = mainstem_server::config::Bytes(2000));
+    let mut stream = server.connect();
+    let head = "PUT /v1/sources/s/documents HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\
+                content-type: application/x-ndjson\r\n\r\n";
+    let part = |text: &str| format!("{:x}\r\n{text}\r\n", text.len());
+    let line = part("{\"id\":\"a\",\"text\":\"one\"}\n");
+    stream.write_all(format!("{head}{line}").as_bytes()).unwrap();
+    let mut answers = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+    assert!(answers.any(|line| line.contains("\"stored\"")), "the first line was not acknowledged");
+    stream.write_all(part(&" ".repeat(3000)).as_bytes()).unwrap();
+    assert!(answers.any(|line| line.contains("\"done\":false")), "too much was taken");
+    let kept = server.get("/v1/reports").json()["reports"][0]["report"].clone();
+    assert_eq!((&kept["added"], &kept["interrupted"]), (&json!(1), &json!(true)), "{kept}");
+}
+
+#[test]
 fn the_same_documents_change_nothing_and_others_replace() {
     let server = Server::new();
     let put = |text: &str| {

@@ -106,7 +106,7 @@ fn a_recording_holds_nothing_that_the_search_may_not_show() {
 
 #[test]
 fn reports_are_served_as_they_were_kept() {
-    let server = Server::filled();
+    let server = Server::new();
     assert_eq!(server.get("/v1/reports").json(), json!({"reports": []}));
     let store = server.folder.path().join("store");
     let kept = Report::new("eval", &json!({"measures": {"MRR": 0.5}})).unwrap();

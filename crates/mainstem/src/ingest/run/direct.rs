@@ -1,11 +1,11 @@
 //! Documents that are in memory already: cut, embedded and written at once.
 
-use mainstem_core::contract::{Applied, Change};
+use mainstem_core::contract::Change;
 use mainstem_core::{Document, Failure};
 
 use super::super::chunk;
 use super::super::format::Format;
-use super::{Ingest, Vectors, embed, known};
+use super::{Ingest, Summary, Vectors, embed, known};
 
 impl Ingest<'_> {
     /// Writes these documents, all or none, and says what that did. The store is asked for nothing but the documents of these ids, so that
@@ -13,13 +13,16 @@ impl Ingest<'_> {
     ///
     /// # Errors
     /// When the model cannot be reached, or the store refuses a document or cannot be written; then nothing has changed.
-    pub fn write(&self, documents: Vec<(Document, Format)>) -> Result<Applied, Failure> {
+    pub fn write(&self, documents: Vec<(Document, Format)>) -> Result<Summary, Failure> {
         let mut documents: Vec<Document> =
             documents.into_iter().map(|(document, format)| self.cut(document, format)).collect();
         self.announce_brought(&documents)?;
         self.reuse(&mut documents)?;
-        self.embed(&mut documents)?;
-        self.store.apply(documents.into_iter().map(Change::Put).collect())
+        let (embedded, cut) = self.embed(&mut documents)?;
+        let chunks = documents.iter().map(|document| document.chunks.len()).sum();
+        let documents: Vec<Change> = documents.into_iter().map(Change::Put).collect();
+        let written = Summary { documents: documents.len(), chunks, embedded, cut, ..Summary::default() };
+        Ok(Summary { applied: self.store.apply(documents)?, ..written })
     }
 
     fn cut(&self, mut document: Document, format: Format) -> Document {
@@ -48,17 +51,19 @@ impl Ingest<'_> {
         Ok(())
     }
 
-    /// Gives chunks that have no vector the model's.
-    fn embed(&self, documents: &mut [Document]) -> Result<(), Failure> {
-        let Some(embedder) = self.embedder else { return Ok(()) };
+    /// Gives chunks that have no vector the model's, and says how many did not have one, and how many of these the model did not read whole.
+    fn embed(&self, documents: &mut [Document]) -> Result<(usize, usize), Failure> {
+        let Some(embedder) = self.embedder else { return Ok((0, 0)) };
         let mut waiting = embed::waiting(documents);
         if let Some(announce) = self.announce.filter(|_| !waiting.is_empty()) {
             announce(Vectors::Embedded(embedder.card()))?;
         }
+        let mut cut = 0;
         for part in waiting.chunks_mut(self.limits.texts.max(1)) {
-            embed::embed(embedder, part)?;
+            cut += embed::embed(embedder, part)?;
         }
+        let count = waiting.len();
         embed::put_back(documents, waiting);
-        Ok(())
+        Ok((count, cut))
     }
 }

@@ -44,6 +44,20 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Adds what more was done. Times do not add up: parts may have been done at once.
+    pub fn add(&mut self, more: Self) {
+        self.documents += more.documents;
+        self.count(more.applied);
+        self.chunks += more.chunks;
+        self.embedded += more.embedded;
+        self.cut += more.cut;
+        self.kept += more.kept;
+        self.interrupted |= more.interrupted;
+        let unlisted = more.skipped.count - more.skipped.first.len();
+        more.skipped.first.into_iter().for_each(|skip| self.skipped.add(skip));
+        self.skipped.count += unlisted;
+    }
+
     /// Adds what a batch did.
     pub(super) fn count(&mut self, more: Applied) {
         self.applied.added += more.added;
@@ -70,7 +84,7 @@ impl Skips {
     const LISTED: usize = 1000;
 
     /// Counts one more.
-    pub(super) fn add(&mut self, skip: Skip) {
+    pub fn add(&mut self, skip: Skip) {
         self.count += 1;
         if self.first.len() < Self::LISTED {
             self.first.push(skip);

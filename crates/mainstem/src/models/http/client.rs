@@ -16,6 +16,8 @@ use crate::Error;
 
 /// No answer is longer: 4,096 vectors of 4,096 numbers, 16 characters each.
 const LONGEST_ANSWER: u64 = 256 << 20;
+/// Nor longer than this for each text, and once more for what some services add: a vector of 16,384 numbers, 64 characters each.
+const LONGEST_VECTOR: u64 = 1 << 20;
 /// How much of a refusal is shown.
 const LONGEST_REASON: usize = 300;
 
@@ -23,6 +25,8 @@ const LONGEST_REASON: usize = 300;
 pub(super) struct Client {
     agent: Agent,
     url: String,
+    /// What the service is called in errors.
+    pub(super) shown: String,
     key: Option<String>,
     patience: Duration,
     retries: u32,
@@ -61,18 +65,20 @@ impl Client {
         let config = Agent::config_builder().http_status_as_error(false).build();
         let key = settings.key_env.as_deref().map(key).transpose()?;
         let url = settings.shape.url(&settings.url);
-        Ok(Self { agent: config.into(), url, key, patience: settings.patience(), retries: settings.retries })
+        let (shown, retries) = (url.clone(), settings.retries);
+        Ok(Self { agent: config.into(), url, shown, key, patience: settings.patience(), retries })
     }
 
-    /// The body of the answer.
-    pub(super) fn post(&self, body: &Value, ctx: &Ctx) -> Result<Vec<u8>, Trouble> {
+    /// The body of the answer to a question about so many texts.
+    pub(super) fn post(&self, body: &Value, texts: usize, ctx: &Ctx) -> Result<Vec<u8>, Trouble> {
+        let longest = LONGEST_ANSWER.min((texts as u64 + 1).saturating_mul(LONGEST_VECTOR));
         let mut attempt = 0;
         loop {
             let patience = self.patience.min(left(ctx));
             if patience.is_zero() {
                 return Err(self.unavailable("there was no time left"));
             }
-            let (reason, asked) = match self.try_once(body, patience) {
+            let (reason, asked) = match self.try_once(body, longest, patience) {
                 Try::Answer(answer) => return Ok(answer),
                 Try::Refused(trouble) => return Err(trouble),
                 Try::Later(reason, asked) => (reason, asked),
@@ -87,7 +93,7 @@ impl Client {
         }
     }
 
-    fn try_once(&self, body: &Value, patience: Duration) -> Try {
+    fn try_once(&self, body: &Value, longest: u64, patience: Duration) -> Try {
         let mut request = self.agent.post(&self.url).config().timeout_global(Some(patience)).build();
         if let Some(key) = &self.key {
             request = request.header("authorization", format!("Bearer {key}"));
@@ -95,14 +101,11 @@ impl Client {
         let read = |mut answer: Response<Body>| {
             let mut body = Vec::new();
             // What is counted comes after decompression.
-            let read = answer.body_mut().as_reader().take(LONGEST_ANSWER + 1).read_to_end(&mut body);
-            match read {
-                Ok(_) if body.len() as u64 > LONGEST_ANSWER => {
-                    Err(ureq::Error::BodyExceedsLimit(LONGEST_ANSWER))
-                }
-                Ok(_) => Ok((answer, body)),
-                Err(error) => Err(ureq::Error::from(error)),
+            answer.body_mut().as_reader().take(longest + 1).read_to_end(&mut body)?;
+            if body.len() as u64 > longest {
+                return Err(ureq::Error::BodyExceedsLimit(longest));
             }
+            Ok((answer, body))
         };
         match request.send_json(body).and_then(read) {
             Ok((answer, body)) => self.judge(&answer, body),
@@ -118,7 +121,7 @@ impl Client {
             200..=299 => Try::Answer(body),
             // llama.cpp calls a text that is too long its own fault; it would be so the next time as well.
             500 if String::from_utf8_lossy(&body).contains("too large to process") => Try::Refused(trouble(
-                format!("`{}` answered {status}: {}", self.url, self.reason(&body)),
+                format!("`{}` answered {status}: {}", self.shown, self.reason(&body)),
                 "let the service take longer texts, or `max_tokens` be what it takes",
                 Some(413),
             )),
@@ -128,12 +131,12 @@ impl Client {
                 Try::Later(format!("it answered {status}{reason}"), asked)
             }
             401 | 403 => Try::Refused(trouble(
-                format!("`{}` answered {status}", self.url),
+                format!("`{}` answered {status}", self.shown),
                 "check the key in the environment variable that `key_env` names",
                 Some(status),
             )),
             _ => Try::Refused(trouble(
-                format!("`{}` answered {status}: {}", self.url, self.reason(&body)),
+                format!("`{}` answered {status}: {}", self.shown, self.reason(&body)),
                 "check the URL, the model and the length of the texts",
                 Some(status),
             )),
@@ -144,6 +147,10 @@ impl Client {
         use ureq::Error as E;
         let reason = match error {
             E::Timeout(_) => "it did not answer in time".to_owned(),
+            E::BodyExceedsLimit(longest) => {
+                let most = longest >> 20;
+                return Try::Refused(self.nonsense(&format!("expected at most {most} MiB, received more")));
+            }
             E::Io(_) | E::ConnectionFailed | E::HostNotFound | E::Protocol(_) => error.to_string(),
             _ => return Try::Refused(self.unavailable(&error.to_string())),
         };
@@ -166,12 +173,12 @@ impl Client {
     pub(super) fn nonsense(&self, what: &str) -> Trouble {
         let hint = "check that `shape`, `model` and `dim` are those of the service";
         let what = self.reason(what.as_bytes());
-        trouble(format!("`{}` gave an answer that cannot be used: {what}", self.url), hint, None)
+        trouble(format!("`{}` gave an answer that cannot be used: {what}", self.shown), hint, None)
     }
 
-    fn unavailable(&self, reason: &str) -> Trouble {
+    pub(super) fn unavailable(&self, reason: &str) -> Trouble {
         let hint = "check that the service runs and can be reached, or allow more time";
-        trouble(format!("cannot reach `{}`: {reason}", self.url), hint, None)
+        trouble(format!("cannot reach `{}`: {reason}", self.shown), hint, None)
     }
 }
 

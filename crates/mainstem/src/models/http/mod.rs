@@ -1,9 +1,12 @@
 //! Embedding models behind HTTP.
 
+pub(crate) mod breaker;
 pub(crate) mod client;
 pub(crate) mod retry;
 mod settings;
 mod shape;
+
+use std::time::{Duration, Instant};
 
 use mainstem_core::Failure;
 use mainstem_core::contract::{Ctx, Embedded, Embedder, ModelCard};
@@ -12,24 +15,30 @@ pub(crate) use settings::check_url;
 pub use settings::{HttpSettings, Shape};
 
 use crate::Error;
-use client::{Client, Trouble};
+use breaker::{Breaker, Pass};
+use client::{Client, Trouble, left};
 use shape::{Question, Use};
 
 /// What is embedded to learn how long the vectors are.
 const PROBE: &str = "dimension";
 /// What is sent for a text without a letter, which services refuse.
 const BLANK: &str = ".";
+/// A service that was given less time and did not answer has not failed.
+const FAIR: Duration = Duration::from_millis(250);
 
 /// A model behind HTTP.
 ///
 /// It asks services not to cut texts. One that then refuses a text is asked again with leave to cut it, or, where there is no way to
 /// give leave, with ever less of the text; the text is reported as cut. A blank text is sent as a full stop.
+///
+/// After some failures in a row it is not asked for a while: a search then goes on by words at once, and has it back soon after it answers again.
 pub struct HttpEmbedder {
     card: ModelCard,
     client: Client,
     shape: Shape,
     purpose: Use,
     batch: usize,
+    breaker: Breaker,
 }
 
 impl HttpEmbedder {
@@ -42,8 +51,9 @@ impl HttpEmbedder {
         let max_tokens = settings.max_tokens;
         let card = ModelCard { name: settings.model.clone(), dim: settings.dim.unwrap_or(0), max_tokens };
         let client = Client::new(settings)?;
-        let mut embedder =
-            Self { card, client, shape: settings.shape, purpose: Use::Document, batch: settings.batch };
+        let breaker = Breaker::new(settings.failures, Duration::from_secs_f64(settings.cooldown));
+        let (shape, batch, purpose) = (settings.shape, settings.batch, Use::Document);
+        let mut embedder = Self { card, client, shape, purpose, batch, breaker };
         if settings.dim.is_none() {
             let probe = embedder.ask(&[PROBE], false, ctx).map_err(Trouble::into_error)?;
             embedder.card.dim = probe.first().map_or(0, Vec::len);
@@ -51,10 +61,12 @@ impl HttpEmbedder {
         Ok(embedder)
     }
 
-    /// The same model for queries, where a service tells them from documents (Cohere does).
+    /// The same model for queries, where a service tells them from documents (Cohere does). Its errors name the model: where a service lives is
+    /// nobody's business who searches.
     #[must_use]
     pub fn for_queries(mut self) -> Self {
         self.purpose = Use::Query;
+        self.client.shown.clone_from(&self.card.name);
         self
     }
 
@@ -102,12 +114,33 @@ impl HttpEmbedder {
         let sent: Vec<&str> =
             texts.iter().map(|text| if text.trim().is_empty() { BLANK } else { *text }).collect();
         let question = Question { model: &self.card.name, texts: &sent, cut, purpose: self.purpose };
-        let answer = self.client.post(&question.body(self.shape), ctx)?;
-        let mut vectors =
-            shape::read(self.shape, &answer, texts.len()).map_err(|what| self.client.nonsense(&what))?;
+        let (pass, time) = (self.pass()?, left(ctx));
+        let answer = self.client.post(&question.body(self.shape), sent.len(), ctx);
+        let read = answer
+            .and_then(|answer| self.read(&answer, sent.len()).map_err(|what| self.client.nonsense(&what)));
+        match &read {
+            Ok(_) => pass.succeed(),
+            // It answers; it is the text that it does not like.
+            Err(trouble) if trouble.may_be_length() => pass.succeed(),
+            Err(_) if time < FAIR => pass.forgive(),
+            Err(_) => drop(pass),
+        }
+        read
+    }
+
+    /// Leave to ask the service.
+    fn pass(&self) -> Result<Pass<'_>, Trouble> {
+        self.breaker.pass(Instant::now()).map_err(|left| {
+            let seconds = left.as_secs_f64().ceil();
+            self.client.unavailable(&format!("it failed too often and is not asked for another {seconds} s"))
+        })
+    }
+
+    fn read(&self, answer: &[u8], count: usize) -> Result<Vec<Vec<f32>>, String> {
+        let mut vectors = shape::read(self.shape, answer, count)?;
         let expected = Some(self.card.dim).filter(|dim| *dim > 0).or(vectors.first().map(Vec::len));
         for vector in &mut vectors {
-            to_unit(vector, expected.unwrap_or(0)).map_err(|what| self.client.nonsense(&what))?;
+            to_unit(vector, expected.unwrap_or(0))?;
         }
         Ok(vectors)
     }

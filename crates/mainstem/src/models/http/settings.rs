@@ -91,6 +91,12 @@ pub struct HttpSettings {
     /// How often a call that failed for a passing reason is made again.
     #[serde(default = "retries")]
     pub retries: u32,
+    /// After how many failures in a row it is not asked for a while.
+    #[serde(default = "failures")]
+    pub failures: u32,
+    /// For how many seconds it is not asked then.
+    #[serde(default = "cooldown")]
+    pub cooldown: f64,
 }
 
 const fn max_tokens() -> usize {
@@ -109,6 +115,15 @@ const fn retries() -> u32 {
     4
 }
 
+const fn failures() -> u32 {
+    3
+}
+
+/// Short: every search meanwhile is by words alone, and asking once costs nothing.
+const fn cooldown() -> f64 {
+    5.0
+}
+
 impl HttpSettings {
     /// A model at this URL, with the rest as it is when left out.
     pub fn new(shape: Shape, url: impl Into<String>, model: impl Into<String>) -> Self {
@@ -122,6 +137,8 @@ impl HttpSettings {
             batch: batch(),
             timeout: timeout(),
             retries: retries(),
+            failures: failures(),
+            cooldown: cooldown(),
         }
     }
 
@@ -133,8 +150,13 @@ impl HttpSettings {
     /// Refuses what cannot work.
     pub(super) fn check(&self) -> Result<(), Error> {
         check_url(&self.url)?;
-        if !(0.001..=86400.0).contains(&self.timeout) {
-            return Err(refused("timeout", "seconds from 0.001 to 86400", &self.timeout.to_string()));
+        for (name, seconds) in [("timeout", self.timeout), ("cooldown", self.cooldown)] {
+            if !(0.001..=86400.0).contains(&seconds) {
+                return Err(refused(name, "seconds from 0.001 to 86400", &seconds.to_string()));
+            }
+        }
+        if self.failures == 0 {
+            return Err(refused("failures", "at least 1", "0"));
         }
         let most = self.shape.most_texts();
         if !(1..=most).contains(&self.batch) {
@@ -193,6 +215,8 @@ mod tests {
             HttpSettings { url: "a:80".into(), ..good.clone() },
             HttpSettings { url: "https://user:secret@a".into(), ..good.clone() },
             HttpSettings { timeout: f64::NAN, ..good.clone() },
+            HttpSettings { cooldown: 0.0, ..good.clone() },
+            HttpSettings { failures: 0, ..good.clone() },
             HttpSettings { batch: 0, ..good.clone() },
             HttpSettings { batch: 97, shape: Shape::Cohere, ..good.clone() },
             HttpSettings { model: " ".into(), ..good.clone() },

@@ -12,8 +12,8 @@ use mainstem_core::contract::{Ctx, Reranker};
 
 pub use settings::{ServiceSettings, Shape};
 
-use super::breaker::Breaker;
 use crate::Error;
+use crate::models::http::breaker::Breaker;
 use crate::models::http::client::left;
 use client::Client;
 

@@ -1,8 +1,8 @@
 //! Lines that are written together.
 
-use mainstem::ingest::{Format, Ingest, Vectors, jsonl, vectors};
+use mainstem::ingest::{Format, Ingest, Summary, Vectors, jsonl, vectors};
 use mainstem::store::EmbeddedStore;
-use mainstem_core::contract::{Applied, Embedder, SourceStats};
+use mainstem_core::contract::{Embedder, SourceStats};
 use mainstem_core::{Code, Document, Failure, Fault};
 
 use super::LineResult;
@@ -24,6 +24,8 @@ pub(super) struct Target {
     pub(super) source: String,
     pub(super) kind: Option<String>,
     pub(super) vectors_model: Option<String>,
+    /// The run that the request is a part of.
+    pub(super) run: Option<String>,
 }
 
 /// Lines in hand.
@@ -65,24 +67,24 @@ impl Batch {
     ///
     /// # Errors
     /// When nothing can be written now, whatever the documents are.
-    pub(super) fn write(self, app: &App, target: &Target) -> Result<(Vec<LineResult>, Applied), ApiError> {
+    pub(super) fn write(self, app: &App, target: &Target) -> Result<(Vec<LineResult>, Summary), ApiError> {
         let depth = app.config.json_depth;
         let mut lines: Vec<Parsed> = self.lines.into_iter().map(|line| Parsed::new(line, depth)).collect();
         let documents = lines.iter().filter_map(|line| line.document.as_ref().ok().cloned()).collect();
         let model = app.documents_model();
         let (embedder, store) = (model.as_deref(), app.store.as_ref());
-        let applied = match put(store, target, embedder, documents) {
-            Ok(applied) => applied,
+        let written = match put(store, target, embedder, documents) {
+            Ok(written) => written,
             Err(failure) if failure.code().fault() == Fault::Caller => {
                 put_one_by_one(store, target, embedder, &mut lines)?
             }
             Err(failure) => return Err(failure.into()),
         };
-        if applied.added + applied.changed + applied.unchanged > 0 {
+        if written.documents > 0 {
             name_source(store, target)?;
             app.follow_model()?;
         }
-        Ok((lines.into_iter().map(Parsed::result).collect(), applied))
+        Ok((lines.into_iter().map(Parsed::result).collect(), written))
     }
 }
 
@@ -120,9 +122,9 @@ fn put(
     target: &Target,
     embedder: Option<&dyn Embedder>,
     documents: Vec<Document>,
-) -> Result<Applied, Failure> {
+) -> Result<Summary, Failure> {
     if documents.is_empty() {
-        return Ok(Applied::default());
+        return Ok(Summary::default());
     }
     let brought = target.vectors_model.as_deref();
     let announce = |vectors: Vectors<'_>| vectors::announce(store, vectors, brought);
@@ -138,16 +140,12 @@ fn put_one_by_one(
     target: &Target,
     embedder: Option<&dyn Embedder>,
     lines: &mut [Parsed],
-) -> Result<Applied, ApiError> {
-    let mut sum = Applied::default();
+) -> Result<Summary, ApiError> {
+    let mut sum = Summary::default();
     for line in lines {
         let Ok(document) = &line.document else { continue };
         match put(store, target, embedder, vec![document.clone()]) {
-            Ok(applied) => {
-                sum.added += applied.added;
-                sum.changed += applied.changed;
-                sum.unchanged += applied.unchanged;
-            }
+            Ok(written) => sum.add(written),
             Err(failure) if failure.code().fault() == Fault::Caller => line.document = Err(failure.into()),
             Err(failure) => return Err(failure.into()),
         }

@@ -5,6 +5,7 @@
 
 mod batch;
 mod lines;
+mod report;
 mod stream;
 
 use std::sync::Arc;
@@ -27,7 +28,10 @@ use crate::body::{Params, broken, is_of, not_empty, slow, too_large};
 use crate::error::{ApiError, ErrorDetails};
 use batch::{Batch, Target};
 use lines::Lines;
+use report::Account;
 use stream::Results;
+
+pub use report::Runs;
 
 const NDJSON: &str = "application/x-ndjson";
 /// What is described, and last what many clients call any JSON.
@@ -44,6 +48,8 @@ struct How {
     kind: Option<String>,
     #[serde(deserialize_with = "not_empty")]
     vectors_model: Option<String>,
+    #[serde(deserialize_with = "not_empty")]
+    run: Option<String>,
 }
 
 /// What became of a line, or of all of them.
@@ -97,6 +103,7 @@ pub fn routes(api: Api) -> Api {
         .in_path("source", "The source; it is made when it is not there")
         .in_query("kind", "The kind of the source, such as `slack`", text())
         .in_query("vectors_model", "The model of the vectors that documents bring", text())
+        .in_query("run", "A name for several requests that are one run; their reports add up", text())
         .takes_as::<String>(&TYPES[..3])
         .or_nothing()
         .gives_as::<BulkResult>(200, NDJSON, "A line for each line, and one that sums up");
@@ -137,12 +144,14 @@ fn begin(
         return Err(ApiError::new(Code::MediaType, "expected a body of lines of JSON", hint));
     }
     let slot = app.write_slot()?;
-    let target = Target { source, kind: how.kind, vectors_model: how.vectors_model };
+    let How { kind, vectors_model, run } = how;
+    let target = Target { source, kind, vectors_model, run };
     let (results, answer) = stream::channel(app.config.body_timeout.0);
     let intake = Intake {
         lines: Lines::new(app.config.line_limit.0),
         results,
         summary: BulkSummary::default(),
+        report: Account::new(),
         target,
         app,
     };
@@ -159,6 +168,7 @@ struct Intake {
     lines: Lines,
     results: Results,
     summary: BulkSummary,
+    report: Account,
 }
 
 impl Intake {
@@ -167,8 +177,11 @@ impl Intake {
             Ok(()) => self.summary.done = true,
             Err(error) => self.summary.error = Some(error.body().error),
         }
-        let Self { mut results, summary, app, .. } = self;
+        let Self { mut results, summary, app, report, target, .. } = self;
         app.metrics.ingested(summary.stored, summary.refused);
+        let (done, keeper) = (summary.done, Arc::clone(&app));
+        // Before the last line: who has read that finds the report.
+        let _ = tokio::task::spawn_blocking(move || report.keep(&keeper, &target, done)).await;
         // Who is gone does not need to know.
         let _ = results.send(&[BulkResult::Done(summary)]).await;
         drop(slot);
@@ -224,13 +237,14 @@ impl Intake {
         let (target, app) = (self.target.clone(), Arc::clone(&self.app));
         // However long the model takes: this is no answer that somebody waits for.
         let task = tokio::task::spawn_blocking(move || batch.write(&app, &target));
-        let (results, applied) = task.await.map_err(|_| ApiError::internal())??;
+        let (results, written) = task.await.map_err(|_| ApiError::internal())??;
         let stored = results.iter().filter(|result| result.error.is_none()).count();
         self.summary.stored += stored;
         self.summary.refused += results.len() - stored;
-        self.summary.added += applied.added;
-        self.summary.changed += applied.changed;
-        self.summary.unchanged += applied.unchanged;
+        self.summary.added += written.applied.added;
+        self.summary.changed += written.applied.changed;
+        self.summary.unchanged += written.applied.unchanged;
+        self.report.count(written, &results);
         let results: Vec<BulkResult> = results.into_iter().map(BulkResult::Line).collect();
         self.results.send(&results).await
     }

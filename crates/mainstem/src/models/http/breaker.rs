@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Counts failures in a row.
-pub(super) struct Breaker {
+pub(crate) struct Breaker {
     /// How many failures in a row open it.
     limit: u32,
     /// How long it stays open.
@@ -21,20 +21,27 @@ struct State {
 }
 
 /// Leave to ask. Who does not report a success has failed.
-pub(super) struct Pass<'a> {
+pub(crate) struct Pass<'a> {
     breaker: &'a Breaker,
     asked: Instant,
-    succeeded: bool,
+    outcome: Outcome,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Failed,
+    Succeeded,
+    Unclear,
 }
 
 impl Breaker {
     /// Opens after so many failures in a row, for so long.
-    pub(super) fn new(limit: u32, cooldown: Duration) -> Self {
+    pub(crate) fn new(limit: u32, cooldown: Duration) -> Self {
         Self { limit: limit.max(1), cooldown, state: Mutex::default() }
     }
 
     /// Leave to ask, or how long to wait for it.
-    pub(super) fn pass(&self, now: Instant) -> Result<Pass<'_>, Duration> {
+    pub(crate) fn pass(&self, now: Instant) -> Result<Pass<'_>, Duration> {
         let mut state = self.state();
         if let Some(opened) = state.opened {
             let left = self.cooldown.saturating_sub(now.saturating_duration_since(opened));
@@ -43,7 +50,7 @@ impl Breaker {
             }
             state.probing = true;
         }
-        Ok(Pass { breaker: self, asked: now, succeeded: false })
+        Ok(Pass { breaker: self, asked: now, outcome: Outcome::Failed })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -53,20 +60,25 @@ impl Breaker {
 
 impl Pass<'_> {
     /// It worked.
-    pub(super) fn succeed(mut self) {
-        self.succeeded = true;
+    pub(crate) fn succeed(mut self) {
+        self.outcome = Outcome::Succeeded;
+    }
+
+    /// It did not work, but whoever was asked had no chance.
+    pub(crate) fn forgive(mut self) {
+        self.outcome = Outcome::Unclear;
     }
 }
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
         let mut state = self.breaker.state();
-        if self.succeeded {
-            *state = State::default();
-            return;
-        }
-        state.failures = state.failures.saturating_add(1);
         state.probing = false;
+        match self.outcome {
+            Outcome::Succeeded => *state = State::default(),
+            Outcome::Unclear => return,
+            Outcome::Failed => state.failures = state.failures.saturating_add(1),
+        }
         if state.failures >= self.breaker.limit {
             // From when it was asked: the time that it took to fail counts.
             state.opened = Some(self.asked);
@@ -90,6 +102,7 @@ mod tests {
         fail(start);
         assert!(breaker.pass(start).is_ok(), "two in a row, and this one fails as it is dropped");
         assert_eq!(breaker.pass(start + minute / 2).err(), Some(minute / 2));
+        breaker.pass(start + minute).ok().unwrap().forgive();
         let probe = breaker.pass(start + minute).ok().unwrap();
         assert_eq!(breaker.pass(start + minute).err(), Some(Duration::ZERO), "one at a time");
         drop(probe);
