@@ -112,7 +112,7 @@ pub(crate) struct RankArgs {
     /// Have the best hits read once more: `maxsim`, a reranker that was added, a folder with a cross-encoder, or `off`
     /// [default: as configured, else off]
     #[arg(long, value_name = "NAME")]
-    pub(super) rerank: Option<String>,
+    pub(crate) rerank: Option<String>,
 
     /// Clock for freshness, such as 2026-01-31T00:00:00Z [default: now]
     #[arg(long, value_name = "TIME")]
@@ -144,7 +144,7 @@ pub(crate) struct WaitArgs {
 
 impl WaitArgs {
     /// Whether anything was said.
-    pub(super) fn is_given(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         self.soft.is_some() || self.hard.is_some()
     }
 

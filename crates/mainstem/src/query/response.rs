@@ -1,5 +1,6 @@
 //! The answer as a caller sees it: the ranking core's, with what the store knows about each hit.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -144,6 +145,8 @@ pub struct Response {
     pub hits: Vec<SearchHit>,
     /// How many hits there were before the cut to a page.
     pub total: usize,
+    /// How many of them each source has, by name: of all pages, without those below the least score.
+    pub by_source: BTreeMap<String, usize>,
     /// What each leg and each stage did.
     pub status: Status,
     /// What became of the chunk that the caller asked about.
@@ -177,6 +180,7 @@ impl Response {
         Self {
             hits: answer.hits.iter().filter_map(hit).collect(),
             total: answer.total,
+            by_source: by_source(&plan, &answer),
             status: answer.status.clone(),
             why_not,
             alternatives: None,
@@ -186,6 +190,25 @@ impl Response {
             answer,
         }
     }
+}
+
+/// The hits of all pages, counted by source. A name begins with its source; of two that fit, the longer one is meant.
+fn by_source(plan: &Plan, answer: &Answer) -> BTreeMap<String, usize> {
+    let sources: BTreeSet<&str> = plan.legs.iter().map(|leg| leg.source.as_str()).collect();
+    let of = |id: &str| {
+        let mut starts = id.rmatch_indices('/').map(|(at, _)| &id[..at]);
+        starts.find_map(|start| sources.get(start).copied())
+    };
+    let on_other_pages = answer
+        .dropped
+        .iter()
+        .filter(|dropped| matches!(dropped.why, Why::BehindLimit { .. } | Why::BeforeOffset { .. }));
+    let ids = answer.hits.iter().map(|hit| hit.id.as_str()).chain(on_other_pages.map(|one| one.id.as_str()));
+    let mut counts = BTreeMap::new();
+    for source in ids.filter_map(of) {
+        *counts.entry(source.to_owned()).or_default() += 1;
+    }
+    counts
 }
 
 /// The chunk that a hit shows: itself, or the one that stands for its document.
@@ -216,12 +239,13 @@ impl Serialize for Routed<'_> {
 }
 
 impl Serialize for Response {
-    /// `{"hits", "total", "status"}`, and `why_not` and `alternatives` where they were asked. How long it took is left out: the same
+    /// `{"hits", "total", "by_source", "status"}`, and `why_not` and `alternatives` where they were asked. How long it took is left out: the same
     /// search gives the same bytes.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("hits", &self.hits)?;
         map.serialize_entry("total", &self.total)?;
+        map.serialize_entry("by_source", &self.by_source)?;
         map.serialize_entry("status", &Routed(&self.status))?;
         if let Some(why_not) = &self.why_not {
             map.serialize_entry("why_not", why_not)?;

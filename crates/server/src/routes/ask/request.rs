@@ -74,6 +74,9 @@ pub struct AskRequest {
     #[serde(default)]
     #[schemars(extend("enum" = [1, 3, null]))]
     pub stages: Option<u8>,
+    /// Whether a model is asked, where one is configured; `false` for the context alone.
+    #[serde(default = "yes")]
+    pub answer: bool,
     /// Whether the answer comes as events, as it is written.
     #[serde(default = "yes")]
     pub stream: bool,
