@@ -326,6 +326,12 @@ export const cases = [
     await page.waitForSelector("#whatif fieldset");
     assert.equal(await wide(), 0);
     await at.picture("phone-what-if");
+    await page.tap("#whatif .head .icon");
+    await page.tap("#ask");
+    await page.waitForSelector("#answer .packed");
+    assert.equal(await wide(), 0);
+    await page.evaluate(() => document.getElementById("answer").scrollIntoView());
+    await at.picture("phone-answer");
     for (const view of ["sources", "evaluation"]) {
       await visit(at, `/?view=${view}`);
       assert.equal(await wide(), 0, view);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-import { broken, model } from "./world.mjs";
+import { judge, model } from "./world.mjs";
 
 const OFFICE = "when do we move to the new office";
 const ASKED = `/?q=${encodeURIComponent(OFFICE)}&now=2026-01-31`;
@@ -67,7 +67,6 @@ export const served = [
     await page.goto(`${server.origin}${ASKED}&source=slack&since=2026-01-01`);
     await page.waitForSelector("#hits .hit:not(.shadow)");
     await page.waitForSelector("#ask:not([hidden])");
-    await page.keyboard.press("Escape");
     await page.keyboard.press("a");
     await done(page);
     const user = service.asked[0].messages[1].content;
@@ -158,18 +157,24 @@ export const served = [
 
   ["a reranker that fails is named, and the order before it stays", {}, async (at) => {
     const { page } = at;
-    const service = await broken(500);
+    const service = await judge();
     at.after(service.stop);
-    const added = at.world.run(at.world.folder("store-none"), "model", "add", "judge", "--rerank", "--shape", "jina", "--url", service.url);
-    assert.equal(added.status, 0, added.stderr);
-    const plain = await at.serve(at.world.office());
-    await page.goto(plain.origin + ASKED);
-    await page.waitForSelector("#hits .hit:not(.shadow)");
+    const added = at.world.runBeside(at.world.folder("store-none"), "model", "add", "judge", "--rerank", "--shape", "jina", "--url", service.url);
+    assert.equal(await added, 0);
     const order = () => page.$$eval("#hits .hit", (hits) => hits.map((hit) => hit.dataset.id));
+    const visit = async (settings) => {
+      const server = await at.serve(at.world.office(settings));
+      await page.goto(server.origin + ASKED);
+      await page.waitForSelector("#hits .hit:not(.shadow)");
+      return server;
+    };
+    await visit("");
     const before = await order();
+    const judged = await visit('[rerank]\nmodel = "judge"\nreplace = true\n');
     assert.equal(await page.locator("#status .warn").count(), 0);
-    await plain.stop();
-    const judged = await at.serve(at.world.office('[rerank]\nmodel = "judge"\n'));
+    assert.notDeepEqual(await order(), before, "it has its say");
+    assert.match(await page.textContent("#hits .hit .sentence"), /reranker/);
+    service.fails = true;
     await page.goto(judged.origin + ASKED);
     await page.waitForSelector("#status .warn");
     assert.match(await page.textContent("#status .warn"), /The reranker fell back: .*500.*The order before it stays\./);
@@ -222,15 +227,17 @@ export const served = [
     const server = await at.serve(store);
     await page.goto(server.origin);
     await page.waitForSelector("#empty .blank");
-    assert.match(await page.textContent("#empty"), /mainstem ingest/);
+    assert.match(await page.textContent("#empty pre"), new RegExp(`mainstem --server ${server.origin} ingest`));
     await at.accessible("empty store");
     await at.picture("empty");
-    await page.fill("#query", "anything");
-    await page.waitForSelector("#empty .blank li");
-    for (const view of ["Sources", "Evaluation"]) {
-      await page.click(`nav >> text=${view}`);
-      await page.waitForSelector(`#view-${view.toLowerCase()} .blank`);
-    }
+    // What it says works: the server has its store to itself.
+    assert.equal(await at.world.runOnServer(server.origin, "ingest", "recipes/desktop/notion.jsonl", "--source", "notes"), 0);
+    await page.fill("#query", "office");
+    await page.waitForSelector("#hits .hit:not(.shadow)");
+    await page.fill("#query", "");
+    await page.click("nav >> text=Evaluation");
+    await page.waitForSelector("#view-evaluation .blank");
+    assert.match(await page.textContent("#view-evaluation"), /Nothing has been measured/);
     await at.picture("empty-evaluation");
   }],
 

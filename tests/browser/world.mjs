@@ -33,6 +33,17 @@ export class World {
     return { status, stdout, stderr };
   }
 
+  /** The same while the services of this process go on: the exit code. */
+  runBeside(store, ...args) {
+    const child = spawn(this.mainstem, ["--store", store, ...args], { env: this.env, cwd: ROOT, stdio: ["ignore", "ignore", "inherit"] });
+    return new Promise((done) => child.on("exit", done));
+  }
+
+  /** A command that asks a server: the exit code. */
+  runOnServer(origin, ...args) {
+    return spawnSync(this.mainstem, ["--server", origin, ...args], { env: this.env, cwd: ROOT }).status;
+  }
+
   /** Starts the program and waits for the address that it prints. */
   async start(args, env = {}) {
     const child = spawn(this.mainstem, args, { env: { ...this.env, ...env }, stdio: ["ignore", "pipe", "inherit"], cwd: ROOT });
@@ -70,7 +81,7 @@ export class World {
     this.copies = (this.copies ?? 0) + 1;
     const store = this.folder(`store-office-${this.copies}`);
     cpSync(this.first, store, { recursive: true });
-    writeFileSync(join(store, "mainstem.toml"), settings);
+    if (settings) writeFileSync(join(store, "mainstem.toml"), settings);
     return store;
   }
 
@@ -110,13 +121,19 @@ export async function model(scripts) {
   return { url: `${url}/v1`, settings: `[ask]\nurl = "${url}/v1"\nmodel = "scripted"\n`, asked, gone, stop: () => server.closeAllConnections() ?? server.close() };
 }
 
-/** A service that gives every request this status. */
-export async function broken(status) {
-  const server = createServer((_, response) => {
-    response.writeHead(status, { "content-type": "application/json" });
-    response.end("{}");
+/** A reranker with the interface of Jina: it likes the last text best, until it is told to fail. */
+export async function judge() {
+  const service = { fails: false, asked: 0 };
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const part of request) body += part;
+    service.asked += 1;
+    response.writeHead(service.fails ? 500 : 200, { "content-type": "application/json" });
+    const { documents } = JSON.parse(body);
+    const results = documents.map((_, index) => ({ index, relevance_score: (index + 1) / documents.length }));
+    response.end(service.fails ? "{}" : JSON.stringify({ results }));
   });
-  return { url: await listening(server), stop: () => server.closeAllConnections() ?? server.close() };
+  return Object.assign(service, { url: await listening(server), stop: () => server.closeAllConnections() ?? server.close() });
 }
 
 const listening = (server) => new Promise((ready) => server.listen(0, "127.0.0.1", () => ready(`http://127.0.0.1:${server.address().port}`)));

@@ -90,13 +90,22 @@ export class Answer {
       this.unknown.length ? h("p", { class: "problem" }, `Do not trust ${this.unknown.map((n) => `[${n}]`).join(", ")}: the answer cites what it was not given.`) : null,
       this.done && this.prompt ? this.ready() : null,
       this.context?.passages?.length ? this.sources() : null,
-      this.done && this.text && this.request.stages !== 3 ? h("p", {}, h("button", { type: "button", class: "text small", onclick: () => this.ask({ ...this.request, stages: 3 }) }, "Ask again, in three passes: outline, expand, assemble")) : null);
+      this.done && (this.text || this.problem) ? h("p", { class: "row" }, this.again()) : null);
   }
 
   head() {
     const close = h("button", { type: "button", class: "icon", onclick: () => this.close() }, h("span", { "aria-hidden": "true" }, "\u00d7"), h("span", { class: "hidden" }, "Close the answer"));
     const stop = this.done ? null : h("button", { type: "button", class: "quiet small stop", onclick: () => this.running.abort() }, "Stop");
     return h("div", { class: "head" }, h("h2", {}, this.prompt ? "Prompt" : "Answer"), this.figure(), stop, close);
+  }
+
+  /** Another try, and a more thorough one. */
+  again() {
+    const button = (name, request) => h("button", { type: "button", class: "text small", onclick: () => this.ask(request) }, name);
+    return [
+      this.problem ? button("Ask again", this.request) : null,
+      this.request.stages === 3 ? null : button("Ask in three passes: outline, expand, assemble", { ...this.request, stages: 3 }),
+    ];
   }
 
   /** What is being done; nothing when the answer speaks for itself. */

@@ -25,7 +25,7 @@ let state = place.read();
 let known = []; // the sources of the store
 let examples = [];
 let answer = null; // the last search: {hits, total, status, ms}
-let counts = null; // how many hits each source has in the same search of all sources: {key, by, total}
+let counts = null; // how many hits each source has in the same search of all sources: {key, by, total, order}
 let shown = FIRST;
 let running = null;
 let timer = null;
@@ -61,7 +61,7 @@ async function search() {
     answer = { ...found, ms: performance.now() - started };
     busy(false);
     shown = FIRST;
-    if (!state.sources.length) counts = { key: everywhere(), by: found.by_source, total: found.total };
+    if (!state.sources.length) counts = counted(found);
     draw();
     if (whatIf.isOpen) whatIf.open(place.request(state, { k: FETCHED }), answer.hits);
     if (state.sources.length && counts?.key !== everywhere()) countEverywhere(signal);
@@ -72,7 +72,7 @@ async function search() {
     show($("hits"));
     show($("more"));
     show($("empty"));
-    show($("status"), problem(error));
+    show($("status"), error.status === 401 ? h("button", { type: "button", class: "primary", onclick: () => $("key").showModal() }, "Give a key") : problem(error));
   } finally {
     clearTimeout(late);
   }
@@ -84,11 +84,14 @@ const busy = (yes) => $("hits").setAttribute("aria-busy", String(yes));
 /** The counts of the pills, when only some sources were searched. */
 async function countEverywhere(signal) {
   const key = everywhere();
-  const found = await post("/v1/search", place.request({ ...state, sources: [] }, { k: 1 }), signal).catch(() => null);
-  if (!found) return;
-  counts = { key, by: found.by_source, total: found.total };
+  const found = await post("/v1/search", place.request({ ...state, sources: [] }, { k: FETCHED }), signal).catch(() => null);
+  if (!found || key !== everywhere()) return;
+  counts = counted(found);
   drawPills();
 }
+
+/** The hits of a search by source, and the sources by their best hit. */
+const counted = ({ by_source: by, hits, total }) => ({ key: everywhere(), by, total, order: [...new Set(hits.map((hit) => hit.source))] });
 
 /** The next hits: those that are here, or more from the server. */
 async function more() {
@@ -127,8 +130,10 @@ function drawHits(hits, status) {
 function drawPills() {
   $("filters").hidden = !state.query.trim();
   const by = (counts?.key === everywhere() && counts.by) || {};
+  const best = (name) => ((counts?.order.indexOf(name) ?? -1) + 1 || 1e9);
   const names = [...new Set([...Object.keys(by), ...state.sources])];
-  names.sort((a, b) => (by[b] ?? 0) - (by[a] ?? 0) || (a < b ? -1 : 1));
+  // Those that answer best come first.
+  names.sort((a, b) => best(a) - best(b) || (by[b] ?? 0) - (by[a] ?? 0) || (a < b ? -1 : 1));
   const pill = (name, label, amount, pressed, title) =>
     h("button", { type: "button", class: `pill ${name === null ? "" : tone(name)}`, "aria-pressed": String(pressed), title, onclick: (event) => pick(name, event.ctrlKey || event.metaKey || event.shiftKey) },
       h("bdi", {}, plain(label)), amount === undefined ? null : h("span", { class: "amount" }, count(amount)));
@@ -171,15 +176,15 @@ function idle() {
       ? [h("p", { class: "lead" }, `${Number.isNaN(documents) ? "" : `${many(documents, "document")} in `}${many(known.length, "source")} ${known.length === 1 && Number.isNaN(documents) ? "is" : "are"} searched at once.`),
         examples.length ? [h("h2", {}, "Try"), h("ul", { class: "examples" }, examples.map(example))] : h("p", { class: "dim" }, "Ask a question, type a name, or paste an error message."),
         h("h2", {}, "Sources"), h("ul", { class: "shelf" }, known.map(source))]
-      : h("div", { class: "blank" }, h("p", {}, "This store is empty."), h("p", { class: "dim" }, "Put something in: ", h("code", {}, "mainstem ingest ~/notes --source notes"))) ));
+      : sourcesView.nothing()));
 }
 
 /** Shows the hit that has one of these names, or is of the same document, if it is here. */
 function jump(ids) {
-  const document = (id) => id.replace(/#\d+$/, "");
+  const whole = (id) => id.replace(/#\d+$/, "");
   const find = (fits) => answer?.hits.findIndex(fits) ?? -1;
   const exact = find((hit) => ids.includes(hit.id));
-  const at = exact >= 0 ? exact : find((hit) => document(hit.id) === document(ids[0]));
+  const at = exact >= 0 ? exact : find((hit) => whole(hit.id) === whole(ids[0]));
   if (at < 0) return false;
   if (at >= shown) {
     shown = at + 1;
