@@ -241,6 +241,36 @@ export const served = [
     await at.picture("empty-evaluation");
   }],
 
+  ["a hit in code names its file and line", {}, async (at) => {
+    const { page } = at;
+    const store = at.world.folder("store-code");
+    assert.equal(at.world.run(store, "ingest", "crates/mainstem/src/ask", "--source", "code").status, 0);
+    const server = await at.serve(store);
+    await page.goto(`${server.origin}/?q=${encodeURIComponent("unreachable broken nonsense")}`);
+    await page.waitForSelector("#hits .hit:not(.shadow)");
+    const places = await page.$$eval("#hits .hit .about code:first-child", (all) => all.map((one) => one.textContent));
+    assert.ok(places.length && places.every((place) => /^[\w/.]+\.(rs|jinja)(:\d+)?$/.test(place)), places.join(" "));
+    assert.ok(places.some((place) => /^chat\.rs:\d{2,}$/.test(place)), places.join(" "));
+    await at.picture("code");
+  }],
+
+  ["sources say what the last ingest did, and what it could not read", {}, async (at) => {
+    const { page } = at;
+    const store = at.world.folder("store-broken");
+    const file = at.world.file("broken.jsonl", '{"id": "a", "text": "whole", "created_at": "2026-01-01"}\n{"id": "b", "text": \n{"text": "no id <b>"}\n');
+    at.world.run(store, "ingest", file, "--source", "notes");
+    const server = await at.serve(store);
+    await page.goto(`${server.origin}/?view=sources&now=2026-01-31`);
+    await page.waitForSelector("#view-sources table");
+    assert.match(await page.textContent("#view-sources tbody"), /notes.*4 weeks ago.*just now.*1 added/s);
+    await page.click("#view-sources .errors summary");
+    const told = await page.textContent("#view-sources .errors");
+    assert.match(told, /^2 problems/);
+    assert.match(told, /broken\.jsonl:2: not JSON.*broken\.jsonl:3: `id`: expected text or a number, received none/);
+    await at.accessible("sources with problems");
+    await at.picture("sources-problems");
+  }],
+
   ["pills count what was found, and show it all", {}, async (at) => {
     const { page } = at;
     const server = await at.serve(at.world.office());

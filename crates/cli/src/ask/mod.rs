@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use mainstem::ask::{Asker, BUDGET, CONSIDERED, Reply, Stages};
+use mainstem::ask::{Asker, BUDGET, CONSIDERED, PATIENCE, Reply, Stages};
 use mainstem::query::Request;
 use serde::Serialize;
 
@@ -142,7 +142,7 @@ impl AskArgs {
         let mut request = Request::new(&self.query);
         request.limit = self.limit.unwrap_or(CONSIDERED);
         self.rank.apply(&mut request, config)?;
-        self.wait.apply(&mut request, config)?;
+        self.wait.apply_over(PATIENCE, &mut request, config)?;
         self.what.apply(&mut request)?;
         Ok(request)
     }
@@ -161,8 +161,8 @@ fn answer(args: &AskArgs, asker: &Asker, mut reply: Reply) -> Result<(), Failure
         return Ok(render::unanswered(&packed, reply.prompt.as_deref())?);
     };
     let mut shown = render::Shown::new(!args.json);
-    let asked = (args.query.as_str(), &reply.context);
-    let (answer, ended) = asker.answer(&chat, asked, None, &mut |said| shown.show(said));
+    let question = (args.query.as_str(), &reply.context);
+    let (answer, ended) = asker.answer(&chat, question, None, &mut |said| shown.show(said));
     shown.end()?;
     if !args.json && (ended.is_ok() || !answer.text.is_empty()) {
         render::answered(&packed, &answer.citations.cited, &answer.citations.unknown)?;

@@ -27,6 +27,6 @@ pub use citations::Citations;
 pub use pack::{CONSIDERED, Context, FLOOR, Included, LeftOut, Omitted, Packer, Passage, Share, WORTH};
 pub use piece::Piece;
 pub use retry::Stop;
-pub use settings::{AskSettings, BUDGET, Stages};
+pub use settings::{AskSettings, BUDGET, PATIENCE, Stages};
 pub use template::{Stage, Template};
 pub use tokens::Counter;

@@ -14,7 +14,8 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderValue, Method, header};
 use axum::response::Response;
-use mainstem::ask::{Answer, Chat, Reply, Stages, StopOnDrop};
+use mainstem::ask::{Answer, Chat, PATIENCE, Reply, Stages, StopOnDrop};
+use mainstem_core::deadline::Deadline;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::json;
 
@@ -176,7 +177,10 @@ async fn ask_sources(
         tracing::info!(query = ask.query, "ask");
     }
     let (stages, budget) = (ask.stages()?, ask.budget(&app)?);
-    let request = ask.search().request(&app, &scope)?;
+    let mut request = ask.search().request(&app, &scope)?;
+    // What the operator has configured counts; what is only usual for a search does not.
+    let usual = app.engine().settings().deadline == Deadline::default();
+    request.deadline = request.deadline.or(usual.then_some(PATIENCE));
     let slots = (app.ask_slot()?, app.search_slot()?);
     let found = move |app: &App| {
         let response = app.engine().search(&request)?;

@@ -7,7 +7,7 @@ import { warnings } from "./status.js";
 import { badge } from "./tones.js";
 import { count, many, number } from "./words.js";
 
-const SETTINGS = '[ask]\nurl = "http://127.0.0.1:8080/v1"\nmodel = "qwen3"';
+const SETTINGS = '[ask]\nurl = "ADDRESS/v1"\nmodel = "NAME"';
 const EVEN = "how evenly the passages are spread over the sources that found anything: 0 is one source, 1 is all alike";
 
 /** Whether the server answers questions. */
@@ -159,7 +159,7 @@ export class Answer {
       h("p", {}, "No model is configured here. This is what one would be sent; paste it into any assistant."),
       h("pre", { class: "packed", tabindex: "0" }, plain(this.prompt)), copy,
       h("details", { class: "setup" }, h("summary", {}, "Have it answered here"),
-        h("p", {}, "Name any service with the interface of OpenAI in ", h("code", {}, "mainstem.toml"), ", and start the server again:"), h("pre", {}, SETTINGS)));
+        h("p", {}, "Name any service with the interface of OpenAI (vLLM, llama.cpp, Ollama, the large providers) in ", h("code", {}, "mainstem.toml"), ", and start the server again:"), h("pre", {}, SETTINGS)));
   }
 
   /** The passages that are cited; the others, and what was left out, folded. */

@@ -5,8 +5,9 @@ import { h, plain } from "./dom.js";
 const ITEM = /^\s{0,3}(?:[-*\u2022]|(\d{1,9})[.)])\s+(.*)$/;
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
 // What the server takes for a citation: [1], [Source 1], [1, 3], [Sources 1 and 3], and a whole heading.
-const CITED = String.raw`\[(?:sources?\s*#?)?\d{1,9}(?:\s*(?:,|;|&|\sand\s)\s*(?:sources?\s*#?)?\d{1,9})*(?::[^\[\]\n]*)?\]`;
-const INLINE = new RegExp(String.raw`(\`+)([\s\S]*?[^\`])\1(?!\`)|\*\*([^*\n]+)\*\*|(${CITED})`, "gi");
+const CITED = String.raw`\[(?:sources?\s{0,3}#?)?\d{1,9}(?:\s{0,3}(?:,|;|&|\sand\s)\s{0,3}(?:sources?\s{0,3}#?)?\d{1,9})*(?::[^\[\]\n]{0,200})?\]`;
+// Every part has an end: a hostile answer costs no more than a long one.
+const INLINE = new RegExp(String.raw`\`{1,3}([^\`\n]{1,300})\`{1,3}|\*\*([^*\n]{1,300})\*\*|(${CITED})`, "gi");
 
 /** The numbers in a citation. */
 const numbers = (text) => text.slice(1, -1).split(":")[0].match(/\d+/g).map(Number);
@@ -16,7 +17,7 @@ function inline(text, cite) {
   let from = 0;
   for (const match of text.matchAll(INLINE)) {
     nodes.push(...plain(text.slice(from, match.index)));
-    const [all, , code, strong, cited] = match;
+    const [all, code, strong, cited] = match;
     if (code !== undefined) nodes.push(h("code", {}, plain(code)));
     else if (strong !== undefined) nodes.push(h("strong", {}, inline(strong, cite)));
     else nodes.push(...numbers(cited).map(cite));
