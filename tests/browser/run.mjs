@@ -51,9 +51,8 @@ async function open(browser, options, seen) {
     dialog.dismiss();
   });
   if (process.env.WEB_FILES) await page.route(/\/web\/[a-z]+\.(js|css)$/, async (route) => {
-    const response = await route.fetch();
     const name = new URL(route.request().url()).pathname.slice("/web/".length);
-    await route.fulfill({ response, body: readFileSync(join(process.env.WEB_FILES, name)) });
+    await route.fulfill({ contentType: name.endsWith(".css") ? "text/css" : "text/javascript", body: readFileSync(join(process.env.WEB_FILES, name)) });
   });
   return page;
 }
