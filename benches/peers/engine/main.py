@@ -97,8 +97,10 @@ ROWS = [
     ("ingest, chunks/s", lambda r: r["chunks"] / r["seconds"], False),
     ("open, ms", lambda r: r["open_ms"], True),
     ("open and first answer, ms", lambda r: r["first_ms"], True),
-    ("hybrid p50, ms", lambda r: p50(r, "hybrid_ms"), True),
-    ("hybrid p99, ms", lambda r: p99(r, "hybrid_ms"), True),
+    # Ours by reciprocal rank and nothing more, as the others do it; theirs is one and the same.
+    ("hybrid alike p50, ms", lambda r: p50(r, "alike_ms") or p50(r, "hybrid_ms"), True),
+    ("hybrid default p50, ms", lambda r: p50(r, "hybrid_ms"), True),
+    ("hybrid default p99, ms", lambda r: p99(r, "hybrid_ms"), True),
     ("vector only p50, ms", lambda r: p50(r, "dense_ms"), True),
     ("words only p50, ms", lambda r: p50(r, "words_ms"), True),
     ("hybrid, 1 % filter p50, ms", lambda r: p50(r, "filtered_ms"), True),
@@ -153,8 +155,10 @@ def limits(results, chunks, work):
         own = mega(ours["memory"]["own"])
         checks.append(("memory < 150 MB", own < 150, f"{own:.0f} MB, {mega(ours['memory']['all']):.0f} with pages of files"))
     if fair:
-        times = min(p50(result, "hybrid_ms") for result in fair) / hybrid
-        checks.append(("hybrid >= 2x faster than the best", times >= 2, f"{times:.2f}x"))
+        best = min(p50(result, "hybrid_ms") for result in fair)
+        times = best / p50(ours, "alike_ms")
+        default = f"the default, which does more, {best / hybrid:.2f}x"
+        checks.append(("hybrid alike >= 2x faster than the best", times >= 2, f"{times:.2f}x; {default}"))
     if peers:
         rate = ours["chunks"] / ours["seconds"] * min(result["seconds"] / result["chunks"] for result in peers)
         checks.append(("ingest >= 3x the fastest", rate >= 3, f"{rate:.2f}x"))

@@ -150,6 +150,17 @@ impl<I: Id> Candidates<I> {
         Ok(())
     }
 
+    /// The same lists over items of other names. Names MUST differ where ids do.
+    #[must_use]
+    pub fn renamed<J: Id>(self, name: impl FnMut(&I) -> J) -> Candidates<J> {
+        let mut ids = Interner::default();
+        ids.reserve(self.len());
+        self.ids.ids().iter().map(name).for_each(|id| {
+            ids.intern(id);
+        });
+        Candidates { ids: Arc::new(ids), lists: self.lists }
+    }
+
     /// The id in a slot.
     ///
     /// # Panics
@@ -313,6 +324,19 @@ mod tests {
             candidates.add(Leg::new("a"), [("ok", Some(1.0)), ("bad", Some(bad))], NonFinite::Drop).unwrap();
             assert_eq!((ids(&candidates, 0), candidates.lists()[0].dropped()), (vec!["ok"], 1));
         }
+    }
+
+    #[test]
+    fn renamed_items_keep_their_places() {
+        let mut candidates = Candidates::new();
+        candidates.scored(Leg::new("a"), [(7, 1.0), (3, 3.0)]).unwrap();
+        candidates.scored(Leg::new("b"), [(5, 1.0)]).unwrap();
+        candidates.complete("b", 0, [(7, 0.5)]).unwrap();
+        let renamed = candidates.clone().renamed(|id| format!("n{id}"));
+        assert_eq!(renamed.lists(), candidates.lists());
+        let slots: Vec<_> = (0..3).map(|slot| renamed.id(slot).as_str()).collect();
+        assert_eq!(slots, ["n7", "n3", "n5"]);
+        assert_eq!(renamed.slot(&"n5".to_owned()), Some(2));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Documents and chunks: what sources hold.
 
+use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,12 @@ pub struct Chunk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ChunkId(pub u64);
+
+impl fmt::Display for ChunkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
 
 /// A chunk as a store gives it back, with what its document is called.
 #[derive(Clone, Debug, PartialEq)]

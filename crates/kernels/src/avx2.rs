@@ -133,6 +133,11 @@ fn byte_mask(bits: u32) -> __m256i {
 }
 
 #[target_feature(enable = "avx2")]
+pub(crate) fn weigh_signs(sums: &[i32], total: i32, factors: &[[u8; 8]], out: &mut [f32]) {
+    scalar::weigh_signs(sums, total, factors, out);
+}
+
+#[target_feature(enable = "avx2")]
 pub(crate) fn top_k(scores: &[f32], k: usize) -> Vec<Scored> {
     select(scores, k)
 }

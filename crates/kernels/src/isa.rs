@@ -65,6 +65,9 @@ impl fmt::Display for Isa {
     }
 }
 
+/// Sums, total, factors, scores.
+type WeighSigns = unsafe fn(&[i32], i32, &[[u8; 8]], &mut [f32]);
+
 /// Every kernel in the variant of one instruction set.
 ///
 /// Programs call the functions of the crate root, which use [`Kernels::best`]. A chosen variant is for tests and
@@ -76,6 +79,7 @@ pub struct Kernels {
     dots_i8: unsafe fn(&[i8], &[i8], &mut [i32]),
     hammings: unsafe fn(&[u8], &[u8], &mut [u32]),
     sign_dots: unsafe fn(&[i8], &[u8], &mut [i32]),
+    weigh_signs: WeighSigns,
     raise_best: unsafe fn(&[f32], &[f32], usize, &mut [f32]),
     top_k: unsafe fn(&[f32], usize) -> Vec<Scored>,
 }
@@ -87,6 +91,7 @@ static SCALAR: Kernels = Kernels {
     dots_i8: scalar::dots_i8,
     hammings: scalar::hammings,
     sign_dots: scalar::sign_dots,
+    weigh_signs: scalar::weigh_signs,
     raise_best: scalar::raise_best,
     top_k: top_k::select,
 };
@@ -99,6 +104,8 @@ static NEON: Kernels = Kernels {
     dots_i8: neon::dots_i8,
     hammings: neon::hammings,
     sign_dots: neon::sign_dots,
+    // The instructions of every such machine.
+    weigh_signs: scalar::weigh_signs,
     raise_best: neon::raise_best,
     top_k: neon::top_k,
 };
@@ -111,6 +118,7 @@ static AVX2: Kernels = Kernels {
     dots_i8: avx2::dots_i8,
     hammings: avx2::hammings,
     sign_dots: avx2::sign_dots,
+    weigh_signs: avx2::weigh_signs,
     raise_best: avx2::raise_best,
     top_k: avx2::top_k,
 };
@@ -123,6 +131,7 @@ static AVX512: Kernels = Kernels {
     dots_i8: avx512::dots_i8,
     hammings: avx512::hammings,
     sign_dots: avx512::sign_dots,
+    weigh_signs: avx2::weigh_signs,
     raise_best: avx512::raise_best,
     top_k: avx2::top_k,
 };
@@ -214,6 +223,16 @@ impl Kernels {
             // SAFETY: a `&Kernels` exists only where its instructions do.
             unsafe { (self.sign_dots)(query, rows, out) }
         }
+    }
+
+    /// See [`crate::weigh_signs`].
+    ///
+    /// # Panics
+    /// When there are not as many factors and sums as `out` has room for.
+    pub fn weigh_signs(&self, sums: &[i32], total: i32, factors: &[[u8; 8]], out: &mut [f32]) {
+        assert!(sums.len() == out.len() && factors.len() == out.len(), "expected {} of each", out.len());
+        // SAFETY: a `&Kernels` exists only where its instructions do.
+        unsafe { (self.weigh_signs)(sums, total, factors, out) }
     }
 
     /// See [`crate::top_k`].

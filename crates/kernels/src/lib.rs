@@ -7,6 +7,7 @@
 //! | [`dot_i8`], [`dots_i8`] | `Σ aᵢ·bᵢ` of signed bytes in `i32` | the scan over quantised vectors |
 //! | [`hamming`], [`hammings`] | `Σ popcount(aᵢ ⊕ bᵢ)` | nearest one-bit codes, when the query is one as well |
 //! | [`sign_dots`] | `Σ aᵢ` over the set bits of a code | the first scan over one-bit codes |
+//! | [`weigh_signs`] | `(2·s − Σ) · factor` | the scores of that scan |
 //! | [`MaxSimQuery`] | `1/\|Q\| · Σ_q max_d cos(q, d)` | reranking by token vectors |
 //! | [`top_k`] | the head of the sorted list | the end of every scan |
 //!
@@ -155,6 +156,34 @@ pub fn hammings(query: &[u8], rows: &[u8], out: &mut [u32]) {
 /// When `rows` is not `out.len()` rows of one bit per component of the query.
 pub fn sign_dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
     Kernels::best().sign_dots(query, rows, out);
+}
+
+/// Asks the memory for bytes that are going to be read soon, and does not wait for them: of rows that lie apart, each would otherwise be
+/// waited for. A hint, which does nothing where the machine has none.
+#[inline]
+pub fn prefetch(bytes: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in bytes.chunks(64) {
+        avx2::prefetch(line.as_ptr().cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = bytes;
+}
+
+/// The scores of rows of signs: `out[r]` is `(2·sums[r] − total)` times the factor of the row, the last four bytes of `factors[r]`. With the
+/// [`sign_dots`] of a query and the sum of its components that is the product with the row, times its factor.
+///
+/// ```
+/// let mut out = [0.0; 2];
+/// let factor = |value: f32| std::array::from_fn(|at| [[7; 4], value.to_le_bytes()].concat()[at]);
+/// mainstem_kernels::weigh_signs(&[101, 10], 111, &[factor(0.5), factor(-2.0)], &mut out);
+/// assert_eq!(out, [45.5, 182.0]);
+/// ```
+///
+/// # Panics
+/// When there are not as many factors and sums as `out` has room for.
+pub fn weigh_signs(sums: &[i32], total: i32, factors: &[[u8; 8]], out: &mut [f32]) {
+    Kernels::best().weigh_signs(sums, total, factors, out);
 }
 
 /// The `k` best scores, best first: by score descending (`f32::total_cmp`), then by index ascending.

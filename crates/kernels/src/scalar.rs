@@ -37,6 +37,14 @@ pub(crate) fn sign_dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
     }
 }
 
+/// See [`crate::weigh_signs`]. Other variants are this one, compiled for their instructions.
+#[inline(always)]
+pub(crate) fn weigh_signs(sums: &[i32], total: i32, factors: &[[u8; 8]], out: &mut [f32]) {
+    for ((out, sum), &[_, _, _, _, a, b, c, d]) in out.iter_mut().zip(sums).zip(factors) {
+        *out = (sum.wrapping_mul(2).wrapping_sub(total)) as f32 * f32::from_le_bytes([a, b, c, d]);
+    }
+}
+
 /// Raises `best[token]` to the largest dot product of that query token with any of `rows`.
 ///
 /// `panels` is the packed query, `[panel][dim][PANEL]`; each product is one fused chain over the dimensions in order.

@@ -153,6 +153,28 @@ proptest! {
     }
 
     #[test]
+    fn weighed_signs_are_the_same_to_the_bit(
+        rows in vec((-60_000..60_000_i32, any::<u32>(), any::<f32>()), 0..70),
+        total in -60_000..60_000_i32,
+    ) {
+        let sums: Vec<i32> = rows.iter().map(|(sum, ..)| *sum).collect();
+        let factor = |(_, head, factor): &(i32, u32, f32)| {
+            let mut bytes = [0; 8];
+            bytes[..4].copy_from_slice(&head.to_le_bytes());
+            bytes[4..].copy_from_slice(&factor.to_le_bytes());
+            bytes
+        };
+        let factors: Vec<[u8; 8]> = rows.iter().map(factor).collect();
+        let expected: Vec<u32> =
+            rows.iter().map(|(sum, _, factor)| ((2 * sum - total) as f32 * factor).to_bits()).collect();
+        for kernels in Kernels::available() {
+            let mut out = vec![7.0; rows.len()];
+            kernels.weigh_signs(&sums, total, &factors, &mut out);
+            assert_eq!(out.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), expected, "{}", kernels.isa());
+        }
+    }
+
+    #[test]
     fn hammings_are_exact(input in shifted(any::<u8>())) {
         let exact = |row: &[u8]| input.query().iter().zip(row).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
         let expected: Vec<u32> = input.rows().chunks(input.query().len().max(1)).map(exact).collect();

@@ -14,12 +14,12 @@ use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use mainstem::query::{Engine, Request, Response, Settings};
 use mainstem::store::EmbeddedStore;
-use mainstem_core::contract::{Change, Channel, Ctx, Filter, ModelCard, Retrieval, Store};
+use mainstem_core::contract::{Change, Channel, Ctx, Filter, ModelCard, Retrieval, Store, View};
 use mainstem_core::time::Moment;
 use mainstem_core::{Chunk, Document, Failure};
 use serde_json::{Map, Value, json};
@@ -92,6 +92,7 @@ fn query(data: &Path, folder: &Path) -> Outcome<()> {
     let first = milliseconds(start);
 
     let hybrids = times(&engine, asked.iter().map(|asked| hybrid(*asked)), |_, _| ())?;
+    let alike = times(&engine, asked.iter().map(|asked| alike(*asked)), |_, _| ())?;
     let only =
         |channel| move |asked: &(&str, &[f32])| Request { channels: Some(vec![channel]), ..hybrid(*asked) };
     let mut found = 0;
@@ -107,11 +108,33 @@ fn query(data: &Path, folder: &Path) -> Outcome<()> {
     println!(
         "{}",
         json!({
-            "open_ms": opened, "first_ms": first, "hybrid_ms": hybrids, "dense_ms": dense, "words_ms": words,
+            "open_ms": opened, "first_ms": first, "hybrid_ms": hybrids, "alike_ms": alike, "dense_ms": dense, "words_ms": words,
             "filtered_ms": filtered, "recall": found as f64 / (10 * asked.len()) as f64, "strays": strays, "memory": memory(),
         })
     );
     Ok(())
+}
+
+/// What each part took, in milliseconds.
+#[derive(Default)]
+struct Taken(IndexMap<&'static str, Vec<f64>>);
+
+impl Taken {
+    fn since(&mut self, name: &'static str, start: Instant) {
+        self.add(name, start.elapsed());
+    }
+
+    fn add(&mut self, name: &'static str, time: Duration) {
+        self.0.entry(name).or_default().push(time.as_secs_f64() * 1e3);
+    }
+
+    fn medians(self) -> IndexMap<&'static str, f64> {
+        let median = |mut times: Vec<f64>| {
+            times.sort_by(f64::total_cmp);
+            times[times.len() / 2]
+        };
+        self.0.into_iter().map(|(name, times)| (name, median(times))).collect()
+    }
 }
 
 /// What the store does for a search, part by part, on one thread, and a whole search: the median of each.
@@ -120,50 +143,62 @@ fn parts(data: &Path, folder: &Path) -> Outcome<()> {
     let vectors = floats(&data.join("query_vectors.f32"))?;
     let store = Arc::new(EmbeddedStore::open_read_only(folder)?);
     let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>, None, Settings::default());
-    let ctx = Ctx::unhurried(Moment::now());
-    let filter = Filter::default();
-    let mut taken: IndexMap<&str, Vec<f64>> = IndexMap::new();
-    let mut timed = |name, start: Instant| taken.entry(name).or_default().push(milliseconds(start));
+    let mut taken = Taken::default();
     for (text, vector) in texts.lines().zip(vectors.chunks_exact(DIM)) {
         let start = Instant::now();
         let view = store.view().map_err(said)?;
-        timed("view", start);
+        taken.since("view", start);
         let start = Instant::now();
         view.sources().map_err(said)?;
-        timed("sources", start);
-        for channel in [Channel::Dense, Channel::Lexical] {
-            let start = Instant::now();
-            let retrieval = Retrieval { channel, text, vector: Some(vector), filter: &filter, limit: 100 };
-            let found = view.retrieve(&retrieval, &ctx).map_err(said)?;
-            timed(channel.as_str(), start);
-            let ids: Vec<_> = found.iter().flat_map(|of| &of.found).map(|found| found.chunk).collect();
-            let start = Instant::now();
-            black_box(view.fetch(&ids).map_err(said)?);
-            timed("fetch of 100", start);
-            let start = Instant::now();
-            black_box(view.score(&retrieval, &ids, &ctx).map_err(said)?);
-            timed(
-                if channel == Channel::Dense { "dense score of 100" } else { "lexical score of 100" },
-                start,
-            );
-            let start = Instant::now();
-            black_box(view.greatest(&retrieval, &ctx).map_err(said)?);
-            if channel == Channel::Dense {
-                black_box(view.background(&retrieval, &ctx).map_err(said)?);
-            }
-            timed(if channel == Channel::Dense { "dense scale" } else { "lexical scale" }, start);
-        }
-        drop(view);
-        let start = Instant::now();
-        black_box(engine.search(&hybrid((text, vector))).map_err(said)?);
-        timed("hybrid search", start);
+        taken.since("sources", start);
+        part(view.as_ref(), Channel::Dense, (text, vector), &mut taken)?;
+        part(view.as_ref(), Channel::Lexical, (text, vector), &mut taken)?;
     }
-    let median = |mut times: Vec<f64>| {
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
+    // By themselves: what ran before a search is not to have filled the caches for it.
+    for asked in texts.lines().zip(vectors.chunks_exact(DIM)) {
+        let start = Instant::now();
+        let response = black_box(engine.search(&hybrid(asked)).map_err(said)?);
+        taken.since("search", start);
+        let timings = &response.timings;
+        taken.add("search: plan", timings.plan);
+        for (channel, at) in &timings.legs {
+            taken.add(
+                if *channel == Channel::Dense { "search: dense home at" } else { "search: lexical home at" },
+                *at,
+            );
+        }
+        taken.add("search: retrieve, complete, read", timings.retrieve);
+        taken.add("search: rank", timings.rank);
+        taken.add("search: present", timings.present);
+    }
+    println!("{}", json!(taken.medians()));
+    Ok(())
+}
+
+/// One channel.
+fn part(view: &dyn View, channel: Channel, (text, vector): (&str, &[f32]), taken: &mut Taken) -> Outcome<()> {
+    let names = match channel {
+        Channel::Dense => ["dense", "fetch of 100 by dense", "dense score of 100", "dense scale"],
+        Channel::Lexical => ["lexical", "fetch of 100 by lexical", "lexical score of 100", "lexical scale"],
     };
-    let medians: IndexMap<_, _> = taken.into_iter().map(|(name, times)| (name, median(times))).collect();
-    println!("{}", json!(medians));
+    let (ctx, filter) = (Ctx::unhurried(Moment::now()), Filter::default());
+    let retrieval = Retrieval { channel, text, vector: Some(vector), filter: &filter, limit: 100 };
+    let start = Instant::now();
+    let found = view.retrieve(&retrieval, &ctx).map_err(said)?;
+    taken.since(names[0], start);
+    let ids: Vec<_> = found.iter().flat_map(|of| &of.found).map(|found| found.chunk).collect();
+    let start = Instant::now();
+    black_box(view.fetch(&ids).map_err(said)?);
+    taken.since(names[1], start);
+    let start = Instant::now();
+    black_box(view.score(&retrieval, &ids, &ctx).map_err(said)?);
+    taken.since(names[2], start);
+    let start = Instant::now();
+    black_box(view.greatest(&retrieval, &ctx).map_err(said)?);
+    if channel == Channel::Dense {
+        black_box(view.background(&retrieval, &ctx).map_err(said)?);
+    }
+    taken.since(names[3], start);
     Ok(())
 }
 
@@ -173,6 +208,12 @@ fn said(failure: Failure) -> String {
 
 fn hybrid((text, vector): (&str, &[f32])) -> Request {
     Request { vector: Some(vector.to_vec()), ..Request::new(text) }
+}
+
+/// The same job as the other systems do: both lists fused by reciprocal rank, and nothing more.
+fn alike(asked: (&str, &[f32])) -> Request {
+    let stages = json!({ "across": "rank", "fuse": { "method": "rrf" }, "dedup": null, "neighbours": null, "prior": null });
+    Request { pipeline: stages, ..hybrid(asked) }
 }
 
 /// The channel's own order: without the stages that collapse copies or weigh hits anew, as the other systems answer.

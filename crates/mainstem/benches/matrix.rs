@@ -16,6 +16,8 @@ mod allowed;
 mod error;
 #[path = "../src/store/embedded/matrix/mod.rs"]
 mod matrix;
+#[path = "../src/workers.rs"]
+mod workers;
 
 /// What the lexical index knows about readers, who do not come here.
 mod lexical {
@@ -28,6 +30,7 @@ pub use error::Error;
 use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use allowed::Allowed;
@@ -100,12 +103,12 @@ fn source(row: usize) -> u32 {
 }
 
 fn latencies(view: &MatrixView, queries: &[Vec<f32>], rows: usize) -> Result<(), Error> {
-    let every = |step: usize| Allowed::new((0..rows as u64).step_by(step).map(ChunkId).collect());
+    let every = |step: usize| Arc::new(Allowed::new((0..rows as u64).step_by(step).map(ChunkId).collect()));
     let all: Vec<u32> = (0..SOURCES).collect();
     let start = Instant::now();
     view.search(&queries[0], &all, None, LIMIT)?;
     print("search, first", format!("{:.2} ms", milliseconds(start)));
-    let cases: [(&str, &[u32], Option<Allowed>); 7] = [
+    let cases: [(&str, &[u32], Option<_>); 7] = [
         ("search, all sources", &all, None),
         ("search, one source", &all[..1], None),
         ("search, 50 % allowed", &all, Some(every(2))),

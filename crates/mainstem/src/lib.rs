@@ -23,5 +23,6 @@ pub mod reports;
 pub mod rerank;
 pub mod store;
 pub mod words;
+mod workers;
 
 pub use error::Error;

@@ -83,23 +83,11 @@ impl Running<'_> {
         if self.pipeline.spec.across.is_rank() {
             return;
         }
-        let completed = self.pipeline.spec.across == Across::Calibrated;
         let lists = self.candidates.lists().to_vec();
-        let mut channels: IndexMap<(u32, &str), Vec<&RankedList>> = IndexMap::new();
-        for list in &lists {
-            channels.entry((list.leg().variant, list.leg().channel())).or_default().push(list);
-        }
-        let mut merged = Vec::with_capacity(channels.len());
-        for ((_, channel), lists) in channels {
-            if comparable(&lists) {
-                merged.push(merge(channel, &lists, completed));
-            } else {
-                self.status
-                    .notes
-                    .push(format!("`{channel}` has items without comparable scores and is not merged"));
-                merged.extend(lists.into_iter().cloned());
-            }
-        }
+        let notes = &mut self.status.notes;
+        let merged = merged(&lists, self.pipeline.spec.across, |channel| {
+            notes.push(format!("`{channel}` has items without comparable scores and is not merged"));
+        });
         let count = |lists: &[RankedList]| lists.iter().map(RankedList::len).sum();
         self.status.ran("merge", count(&lists), count(&merged));
         self.candidates.to_mut().set_lists(merged);
@@ -128,6 +116,28 @@ impl Running<'_> {
         let merged = self.unmerged.as_ref().and_then(|_| self.candidates.lists().iter().find(same));
         merged.map_or(leg.weight, |list| list.leg().weight)
     }
+}
+
+/// The lists of each channel as one. A channel whose scores cannot be compared is named, and stays as it is.
+pub(super) fn merged(
+    lists: &[RankedList],
+    across: Across,
+    mut unmerged: impl FnMut(&str),
+) -> Vec<RankedList> {
+    let mut channels: IndexMap<(u32, &str), Vec<&RankedList>> = IndexMap::new();
+    for list in lists {
+        channels.entry((list.leg().variant, list.leg().channel())).or_default().push(list);
+    }
+    let mut merged = Vec::with_capacity(channels.len());
+    for ((_, channel), lists) in channels {
+        if comparable(&lists) {
+            merged.push(merge(channel, &lists, across == Across::Calibrated));
+        } else {
+            unmerged(channel);
+            merged.extend(lists.into_iter().cloned());
+        }
+    }
+    merged
 }
 
 fn comparable(lists: &[&RankedList]) -> bool {
@@ -179,12 +189,22 @@ fn merged_leg(channel: &str, lists: &[&RankedList]) -> Leg {
         bounds: Bounds {
             min: least(legs().map(|leg| leg.bounds.min)),
             max: least(legs().map(|leg| leg.bounds.max.map(|max| -max))).map(|max| -max),
-            // The most that an unrelated item scores in any source: a source that has nothing to do with the query does not change it.
-            typical: answered.clone().filter_map(|leg| leg.bounds.typical).max_by(f64::total_cmp),
+            typical: typical(lists),
         },
         state,
         copy: false,
     }
+}
+
+/// What an unrelated item scores: as in the source that has the best item. A source that has nothing to do with the query does not change it, and
+/// neither does a copy of a source.
+fn typical(lists: &[&RankedList]) -> Option<f64> {
+    let of = |copy: bool| {
+        let lists = lists.iter().filter(|list| takes_part(list) && list.leg().copy == copy);
+        let known = lists.filter_map(|list| Some((list.similarities().first()?, list.leg().bounds.typical?)));
+        known.max_by(|a, b| a.0.total_cmp(b.0).then(a.1.total_cmp(&b.1)))
+    };
+    of(false).or_else(|| of(true)).map(|(_, typical)| typical)
 }
 
 fn usefulness(state: LegState) -> u8 {

@@ -11,6 +11,7 @@ pub mod guarantee;
 mod learned;
 pub mod merge;
 pub mod neighbours;
+mod preview;
 pub mod prior;
 mod rows;
 mod run;

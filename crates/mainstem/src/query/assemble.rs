@@ -1,77 +1,107 @@
 //! From what the legs brought to what the ranking core takes.
 
-use std::sync::Arc;
-
 use indexmap::IndexMap;
-use mainstem_core::candidates::NonFinite;
-use mainstem_core::contract::Channel;
+use mainstem_core::candidates::{Candidates, NonFinite};
+use mainstem_core::contract::{Channel, Filter};
 use mainstem_core::time::Moment;
-use mainstem_core::{Bounds, Error, Item, Leg, LegState, Search};
-use rustc_hash::FxBuildHasher;
+use mainstem_core::{Bounds, ChunkId, Error, Item, Leg, LegState, Search, StoredChunk};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::errand::{Candidate, Named, Scale};
+use super::errand::{Named, Scale};
+use super::filter::passes;
 use super::legs::Outcome;
 use super::plan::{Plan, PlannedLeg};
 
-/// The chunks of a search, by name.
-pub(super) type Chunks = IndexMap<String, Arc<Named>, FxBuildHasher>;
+/// The chunks of a search that were read, by name.
+pub(super) type Chunks = IndexMap<String, StoredChunk, FxBuildHasher>;
 
-/// Makes one list for each leg and variant, and an item for each chunk.
-pub(super) fn search(plan: &Plan, outcomes: Vec<Outcome>, now: Moment) -> Result<(Search, Chunks), Error> {
-    let mut chunks = Chunks::default();
+/// Makes one list for each leg and variant, and has each tell the score of what others found.
+pub(super) fn lists(plan: &Plan, outcomes: &[Outcome]) -> Result<Candidates<ChunkId>, Error> {
+    let mut lists = Candidates::new();
+    for variant in 0..plan.variants.len() as u32 {
+        for leg in &plan.legs {
+            let same = |outcome: &&Outcome| outcome.variant == variant && outcome.channel == leg.channel;
+            let Some(outcome) = outcomes.iter().find(same) else {
+                let skipped = core_leg(leg, variant, LegState::Skipped, &Scale::default());
+                lists.add(skipped, [], NonFinite::Drop)?;
+                continue;
+            };
+            let found = outcome.catch.by_source.get(&leg.source).into_iter().flatten();
+            let found = found.map(|candidate| (candidate.chunk, Some(candidate.score)));
+            let leg = core_leg(leg, variant, outcome.state, &outcome.catch.scale);
+            lists.add(leg, found, NonFinite::Drop)?;
+        }
+    }
+    // Now that all items are known.
+    for outcome in outcomes {
+        for leg in plan.legs.iter().filter(|leg| leg.channel == outcome.channel) {
+            if let Some(scores) = outcome.catch.completed.get(&leg.source) {
+                lists.complete(&leg.name, outcome.variant, scores.iter().copied())?;
+            }
+        }
+    }
+    Ok(lists)
+}
+
+/// What the ranking core takes: the lists, and an item for each chunk that was read. The others keep the number that the store knows
+/// them by.
+pub(super) fn search(
+    plan: &Plan,
+    outcomes: &[Outcome],
+    lists: Candidates<ChunkId>,
+    mut read: FxHashMap<ChunkId, Named>,
+    now: Moment,
+) -> (Search, Chunks) {
+    let mut chunks = Chunks::with_capacity_and_hasher(read.len(), FxBuildHasher);
     let mut search = Search { query: Some(plan.query().to_owned()), now: Some(now), ..Search::default() };
     search.notes.extend(plan.notes.iter().cloned());
     search.notes.extend(outcomes.iter().flat_map(notes));
-    let mut outcomes = outcomes;
-    for variant in 0..plan.variants.len() as u32 {
-        for leg in &plan.legs {
-            let outcome = outcomes
-                .iter_mut()
-                .find(|outcome| outcome.variant == variant && outcome.channel == leg.channel);
-            let Some(outcome) = outcome else {
-                let skipped = core_leg(leg, variant, LegState::Skipped, &Scale::default());
-                search.candidates.add(skipped, [], NonFinite::Drop)?;
-                continue;
-            };
-            let candidates = outcome.catch.by_source.swap_remove(&leg.source).unwrap_or_default();
-            let listed =
-                candidates.into_iter().enumerate().map(|(at, candidate)| named(at, candidate, &mut chunks));
-            let leg = core_leg(leg, variant, outcome.state, &outcome.catch.scale);
-            search.candidates.add(leg, listed, NonFinite::Drop)?;
-        }
-    }
-    complete(plan, &mut outcomes, &mut search)?;
-    // A vector that the legs no longer hold is moved, not copied.
-    drop(outcomes);
-    for slot in 0..search.candidates.len() as u32 {
-        let chunk = chunks.get_mut(search.candidates.id(slot));
-        search.words.push(chunk.as_ref().and_then(|chunk| chunk.words.clone()));
-        search.items.push(chunk.map(item).unwrap_or_default());
-    }
-    Ok((search, chunks))
-}
-
-/// Adds the scores that each leg gave to what others found, now that all items are known.
-fn complete(plan: &Plan, outcomes: &mut [Outcome], search: &mut Search) -> Result<(), Error> {
-    for outcome in outcomes {
-        for leg in plan.legs.iter().filter(|leg| leg.channel == outcome.channel) {
-            let scores = outcome.catch.completed.swap_remove(&leg.source).unwrap_or_default();
-            search.candidates.complete(&leg.name, outcome.variant, scores)?;
-        }
-    }
-    Ok(())
-}
-
-/// The candidate under its name. One without a chunk has a useless score and is dropped by the list.
-fn named(at: usize, candidate: Candidate, chunks: &mut Chunks) -> (String, Option<f64>) {
-    let name = candidate.chunk.map(|chunk| {
-        let name = chunk.name.clone();
-        chunks.entry(name.clone()).or_insert(chunk);
-        name
+    search.candidates = lists.renamed(|chunk| {
+        let Some(mut named) = read.remove(chunk) else {
+            search.words.push(None);
+            search.items.push(Item::default());
+            return chunk.to_string();
+        };
+        search.words.push(named.words);
+        search.items.push(item(&mut named.stored));
+        chunks.insert(named.name.clone(), named.stored);
+        named.name
     });
-    (name.unwrap_or_else(|| format!("#{at}")), Some(candidate.score))
+    (search, chunks)
+}
+
+/// Takes from the lists what is not what it was found as: gone, of another source, or outside the filter. Returns whether there was any.
+pub(super) fn drop_strays(
+    outcomes: &mut [Outcome],
+    asked: &[ChunkId],
+    read: &FxHashMap<ChunkId, Named>,
+    filter: &Filter,
+) -> bool {
+    let asked: FxHashSet<ChunkId> = asked.iter().copied().collect();
+    let mut any = false;
+    for Outcome { channel, catch, .. } in outcomes {
+        let mut lost = 0;
+        for (source, list) in &mut catch.by_source {
+            let before = list.len();
+            list.retain(|candidate| {
+                let right = |named: &Named| {
+                    let document = &named.stored.document;
+                    document.source == *source && passes(document, filter)
+                };
+                !asked.contains(&candidate.chunk) || read.get(&candidate.chunk).is_some_and(right)
+            });
+            lost += before - list.len();
+        }
+        if lost > 0 {
+            let what = if lost == 1 { "candidate was" } else { "candidates were" };
+            let why = "gone, of another source, or outside the filter";
+            catch.notes.push(format!("{lost} {what} dropped from `{}`: {why}", channel.as_str()));
+            any = true;
+        }
+    }
+    any
 }
 
 fn core_leg(leg: &PlannedLeg, variant: u32, state: LegState, scale: &Scale) -> Leg {
@@ -104,13 +134,9 @@ fn notes(outcome: &Outcome) -> Vec<String> {
     failed.into_iter().chain(late).chain(outcome.catch.notes.iter().cloned()).collect()
 }
 
-/// What the stages may look at. The vector goes with it, unless others still have the chunk.
-fn item(chunk: &mut Arc<Named>) -> Item {
-    let vector = match Arc::get_mut(chunk) {
-        Some(own) => own.stored.chunk.vector.take(),
-        None => chunk.stored.chunk.vector.clone(),
-    };
-    let chunk = &chunk.stored;
+/// What the stages may look at. The vector goes with it.
+fn item(chunk: &mut StoredChunk) -> Item {
+    let vector = chunk.chunk.vector.take();
     let document = &chunk.document;
     let url = document.url.as_ref().map(|url| ("url", Value::from(url.as_str())));
     let metadata = document.metadata.iter().filter(|(name, _)| *name != "url");

@@ -1,9 +1,9 @@
-//! One errand: what a thread does for one channel and one variant. Embed, retrieve, cut, fetch, check; and when all are home, score what the
-//! others found.
+//! One errand: what a thread does for one channel and one variant. Embed, retrieve, cut; and when all are home, score what the others
+//! found. Which of it is read, the search decides when it knows what is worth it.
 //!
 //! Everything that can block happens here, so that the search can go on without it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use mainstem_core::contract::{Channel, Ctx, Embedder, Filter, Found, FoundIn, Retrieval, View};
@@ -11,7 +11,6 @@ use mainstem_core::{Across, ChunkId, Failure, StoredChunk, Words};
 use rustc_hash::FxHashMap;
 
 use super::cache::VectorCache;
-use super::filter::passes;
 use crate::Error;
 
 /// What an errand needs; nothing of it is borrowed, because a late errand outlives its search.
@@ -33,12 +32,9 @@ pub(super) struct Errand {
     /// Whether words are going to be compared.
     pub(super) compared: bool,
     pub(super) ctx: Ctx,
-    /// What all errands of a search have fetched.
-    pub(super) fetched: Arc<Fetched>,
 }
 
 /// A chunk and what it is called.
-#[derive(Clone)]
 pub(super) struct Named {
     pub(super) name: String,
     pub(super) stored: StoredChunk,
@@ -46,28 +42,11 @@ pub(super) struct Named {
     pub(super) words: Option<Arc<Words>>,
 }
 
-/// The chunks that some errand of a search has fetched: channels find much the same, and no chunk is read twice.
-#[derive(Default)]
-pub(super) struct Fetched(Mutex<FxHashMap<ChunkId, Arc<Named>>>);
-
-impl Fetched {
-    /// Those of these chunks that are known.
-    fn known(&self, ids: &[ChunkId]) -> FxHashMap<ChunkId, Arc<Named>> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        ids.iter().filter_map(|id| Some((*id, Arc::clone(all.get(id)?)))).collect()
-    }
-
-    fn add(&self, chunks: &FxHashMap<ChunkId, Arc<Named>>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.extend(chunks.iter().map(|(id, chunk)| (*id, Arc::clone(chunk))));
-    }
-}
-
 /// One candidate of a leg.
+#[derive(Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) score: f64,
-    /// Nothing, where the score is of no use and the chunk was not fetched.
-    pub(super) chunk: Option<Arc<Named>>,
+    pub(super) chunk: ChunkId,
 }
 
 /// What the scores of a channel mean for this query.
@@ -81,8 +60,8 @@ pub(super) struct Scale {
     pub(super) copies: Vec<String>,
 }
 
-/// Scores of chunks, by source and name.
-pub(super) type Completed = IndexMap<String, Vec<(String, f64)>>;
+/// Scores of chunks, by source.
+pub(super) type Completed = IndexMap<String, Vec<(ChunkId, f64)>>;
 
 /// What an errand brings home.
 #[derive(Default)]
@@ -93,7 +72,7 @@ pub(super) struct Catch {
     pub(super) scale: Scale,
     /// The vector of the query, where the channel needs one.
     pub(super) vector: Option<Arc<[f32]>>,
-    /// The scores of chunks that other errands found, by source and name.
+    /// The scores of chunks that other errands found, by source.
     pub(super) completed: Completed,
     /// What was noticed.
     pub(super) notes: Vec<String>,
@@ -107,16 +86,16 @@ impl Errand {
         let copies = self.view.copies(&self.filter, &self.ctx)?;
         let mut catch = Catch { vector: vector.clone(), ..Catch::default() };
         if self.calibrated {
-            catch.scale = self.scale(&retrieval, &copies)?;
+            catch.scale = self.scale(&retrieval)?;
         }
         let found = self.of_planned_sources(self.view.retrieve(&retrieval, &self.ctx)?, &mut catch);
         let (finite, broken): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|(_, found)| found.score.is_finite());
         let kept = self.cut(finite, &copies);
         catch.scale.copies = copies;
-        self.fetch(&kept, &mut catch)?;
-        for (source, found) in broken {
-            catch.add(&source, Candidate { score: found.score, chunk: None });
+        // A score that is of no use is counted by the list that drops it.
+        for (source, Found { score, chunk }) in kept.into_iter().chain(broken) {
+            catch.add(&source, Candidate { score, chunk });
         }
         Ok(catch)
     }
@@ -132,40 +111,41 @@ impl Errand {
     }
 
     /// What scores mean: a cosine is set against that of unrelated chunks, a sum over words against the greatest there can be.
-    fn scale(&self, retrieval: &Retrieval<'_>, copies: &[String]) -> Result<Scale, Failure> {
+    fn scale(&self, retrieval: &Retrieval<'_>) -> Result<Scale, Failure> {
         let greatest = self.view.greatest(retrieval, &self.ctx)?.filter(|greatest| *greatest > 0.0);
         let spread = match self.channel {
             Channel::Dense => self.view.background(retrieval, &self.ctx)?,
             Channel::Lexical => Vec::new(),
         };
         let finite = spread.into_iter().filter(|background| background.mean.is_finite());
-        let mut typical: FxHashMap<String, f64> = finite.map(|spread| (spread.source, spread.mean)).collect();
-        // The mean of a copy is that of other samples, and must not be the greatest of all.
-        let originals = typical.iter().filter(|(source, _)| !copies.contains(source));
-        let most = originals.map(|(_, mean)| *mean).max_by(f64::total_cmp);
-        for copy in copies {
-            if let (Some(mean), Some(most)) = (typical.get_mut(copy), most) {
-                *mean = mean.min(most);
-            }
-        }
+        let typical = finite.map(|spread| (spread.source, spread.mean)).collect();
         Ok(Scale { typical, greatest, copies: Vec::new() })
     }
 
     /// The scores of chunks that others found, where they are of a source that this errand searches.
-    pub(super) fn score(&self, chunks: &[Arc<Named>]) -> Result<Completed, Failure> {
+    pub(super) fn score(&self, chunks: &[(String, ChunkId)]) -> Result<Completed, Failure> {
         let vector = self.vector()?;
-        let source = |chunk: &Named| chunk.stored.document.source.clone();
-        let own: Vec<_> =
-            chunks.iter().filter(|chunk| self.weights.contains_key(&chunk.stored.document.source)).collect();
-        let ids: Vec<ChunkId> = own.iter().map(|chunk| chunk.stored.id).collect();
+        let own: Vec<_> = chunks.iter().filter(|(source, _)| self.weights.contains_key(source)).collect();
+        let ids: Vec<ChunkId> = own.iter().map(|(_, chunk)| *chunk).collect();
         let scores = self.view.score(&self.retrieval(vector.as_deref()), &ids, &self.ctx)?;
         let mut completed = Completed::new();
-        for (chunk, score) in own.into_iter().zip(scores) {
-            if let Some(score) = score.filter(|score| score.is_finite()) {
-                completed.entry(source(chunk)).or_default().push((chunk.name.clone(), score));
+        for ((source, chunk), score) in own.into_iter().zip(scores) {
+            let Some(score) = score.filter(|score| score.is_finite()) else { continue };
+            match completed.get_mut(source) {
+                Some(all) => all.push((*chunk, score)),
+                None => drop(completed.insert(source.clone(), vec![(*chunk, score)])),
             }
         }
         Ok(completed)
+    }
+
+    /// Reads what is known about chunks; those that are gone are left out.
+    pub(super) fn read(&self, chunks: &[ChunkId]) -> Result<Vec<Named>, Failure> {
+        let named = |stored: StoredChunk| {
+            let words = self.compared.then(|| Arc::new(Words::of(&stored.chunk.text)));
+            Named { name: stored.name(), stored, words }
+        };
+        Ok(self.view.fetch(chunks)?.into_iter().map(named).collect())
     }
 
     /// The vector of the query, where the channel needs one.
@@ -243,50 +223,6 @@ impl Errand {
             *count <= self.candidates
         });
         found
-    }
-
-    /// Fetches the chunks, and drops what is gone or must not be found.
-    fn fetch(&self, found: &[(String, Found)], catch: &mut Catch) -> Result<(), Failure> {
-        let chunks = self.chunks(found)?;
-        let mut lost = 0;
-        for (source, found) in found {
-            let right = |chunk: &&Arc<Named>| {
-                let document = &chunk.stored.document;
-                document.source == *source && passes(document, &self.filter)
-            };
-            match chunks.get(&found.chunk).filter(right) {
-                Some(chunk) => {
-                    catch.add(source, Candidate { score: found.score, chunk: Some(Arc::clone(chunk)) });
-                }
-                None => lost += 1,
-            }
-        }
-        if lost > 0 {
-            let what = if lost == 1 { "candidate was" } else { "candidates were" };
-            let why = "gone, of another source, or outside the filter";
-            catch.notes.push(format!("{lost} {what} dropped from `{}`: {why}", self.channel.as_str()));
-        }
-        Ok(())
-    }
-
-    /// The chunks that were found, by number; only those that no errand has fetched yet are asked for.
-    fn chunks(&self, found: &[(String, Found)]) -> Result<FxHashMap<ChunkId, Arc<Named>>, Failure> {
-        let ids: Vec<ChunkId> = found.iter().map(|(_, found)| found.chunk).collect();
-        let mut chunks = self.fetched.known(&ids);
-        let unknown: Vec<ChunkId> = ids.into_iter().filter(|id| !chunks.contains_key(id)).collect();
-        if unknown.is_empty() {
-            return Ok(chunks);
-        }
-        let fetched = self.view.fetch(&unknown)?.into_iter();
-        let named = fetched.map(|stored| {
-            // Here the text is still at hand, and other errands are not held up.
-            let words = self.compared.then(|| Arc::new(Words::of(&stored.chunk.text)));
-            (stored.id, Arc::new(Named { name: stored.name(), stored, words }))
-        });
-        let new: FxHashMap<_, _> = named.collect();
-        self.fetched.add(&new);
-        chunks.extend(new);
-        Ok(chunks)
     }
 }
 

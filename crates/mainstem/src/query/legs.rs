@@ -1,25 +1,23 @@
-//! Legs: all errands at once, in threads of their own, under a deadline.
+//! Legs: all errands of a search at once, under a deadline, until what they found is read.
 //!
-//! Whatever a thread does (sleep, fail, panic), the search goes on by the rules of [`mainstem_core::deadline`]. A thread that is late
-//! is left alone, and what it brings is dropped.
+//! Whoever comes home last finishes: each leg scores what the others found, and what is worth it is read. So a search whose legs all answer
+//! waits for its threads once, and not for every step. A search that has waited as long as the [deadline](mainstem_core::deadline) says
+//! finishes by itself, with the legs that are home; what comes later is dropped.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use mainstem_core::contract::Channel;
-use mainstem_core::deadline::Deadline;
-use mainstem_core::{ChunkId, Failure, LegState};
+use mainstem_core::pipeline::Pipeline;
+use mainstem_core::{ChunkId, Error, LegState};
 use rustc_hash::FxHashSet;
 
-use super::errand::{Catch, Errand, Named};
-use super::workers;
-
-/// How many late errands may be running before new ones are refused: a store that hangs must not use up all threads.
-const MOST_RUNNING: usize = 256;
+use super::errand::{Catch, Completed, Errand};
+use super::hands::{Hands, Home, Works, caught};
+use super::haul::{Haul, Reading};
+use super::plan::Plan;
 
 /// One errand and which legs it stands for.
 pub(super) struct Task {
@@ -40,184 +38,210 @@ pub(super) struct Outcome {
     pub(super) at: Option<Duration>,
 }
 
-/// What a thread sends home: which errand, and how it ended.
-type Message<T> = (usize, Result<T, String>);
-
-/// Runs all errands and waits for them as the deadline says, from `started` on. When all that come are home, each is asked about what the
-/// others found.
-pub(super) fn run(
-    tasks: Vec<Task>,
-    deadline: Deadline,
-    started: Instant,
-    running: &Arc<AtomicUsize>,
-) -> Vec<Outcome> {
-    let works = tasks.iter().map(|task| {
-        let errand = task.errand.clone();
-        move || errand.run()
-    });
-    let home = at_once(works.collect(), deadline, started, running);
-    let arrivals: Vec<_> = home.iter().map(|home| home.as_ref().and_then(Home::arrived)).collect();
-    let states = deadline.states(&arrivals);
-    let names = tasks.iter().map(|task| (task.channel, task.variant));
-    let outcome = |((channel, variant), (home, state))| outcome(channel, variant, home, state);
-    let mut outcomes: Vec<Outcome> = names.zip(home.into_iter().zip(states)).map(outcome).collect();
-    complete(&tasks, &mut outcomes, deadline, started, running);
-    outcomes
+/// All that the legs of a search share.
+pub(super) struct Legs {
+    pub(super) plan: Plan,
+    pub(super) pipeline: Pipeline,
+    pub(super) tasks: Vec<Task>,
+    /// Whether all that is found is to be read, whatever the stages look at.
+    pub(super) whole: bool,
+    /// How long planning took.
+    pub(super) planned: Duration,
+    pub(super) hands: Hands,
+    board: Mutex<Board>,
+    /// Whether the search has waited long enough for legs that are not home.
+    hurried: AtomicBool,
 }
 
-fn outcome(channel: Channel, variant: u32, home: Option<Home<Catch>>, state: LegState) -> Outcome {
+/// Who is home.
+#[derive(Default)]
+struct Board {
+    home: Vec<(usize, Home<Catch>)>,
+    /// Whether somebody finishes.
+    taken: bool,
+}
+
+/// What a thread tells the search.
+enum Message {
+    /// A leg is home, and the search is in a hurry.
+    Home,
+    /// The last leg has finished, or panicked while it did.
+    Finished(Result<Result<Haul, Error>, String>),
+}
+
+/// Who finishes.
+#[derive(Clone, Copy)]
+pub(super) enum Finisher {
+    /// The last leg, which nobody waits for beyond the hard limit.
+    Leg,
+    /// The search itself, which must not wait.
+    Search,
+}
+
+impl Legs {
+    pub(super) fn new(
+        (plan, pipeline): (Plan, Pipeline),
+        tasks: Vec<Task>,
+        whole: bool,
+        hands: Hands,
+    ) -> Self {
+        let (planned, board, hurried) = (hands.started.elapsed(), Mutex::default(), AtomicBool::default());
+        Self { plan, pipeline, tasks, whole, planned, hands, board, hurried }
+    }
+
+    /// Runs all legs.
+    ///
+    /// # Errors
+    /// When a list lacks what the fusion needs.
+    pub(super) fn run(self: &Arc<Self>) -> Result<Haul, Error> {
+        let (sender, receiver) = channel();
+        for (index, task) in self.tasks.iter().enumerate() {
+            let (legs, sender, errand) = (Arc::clone(self), sender.clone(), task.errand.clone());
+            let home = move |brought| legs.came_home(index, brought, &sender);
+            if let Err(refused) = self.hands.send_off(move || errand.run(), home) {
+                drop(self.post(index, refused));
+            }
+        }
+        drop(sender);
+        self.wait(&receiver)
+    }
+
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn post(&self, index: usize, brought: Home<Catch>) -> MutexGuard<'_, Board> {
+        let mut board = self.board();
+        board.home.push((index, brought));
+        board
+    }
+
+    /// What a thread does when its errand is run. Nobody listens any more when the search has gone on.
+    fn came_home(self: Arc<Self>, index: usize, brought: Home<Catch>, search: &Sender<Message>) {
+        let mut board = self.post(index, brought);
+        if board.taken || board.home.len() < self.tasks.len() {
+            drop(board);
+            if self.hurried.load(Ordering::SeqCst) {
+                drop(search.send(Message::Home));
+            }
+            return;
+        }
+        board.taken = true;
+        let home = std::mem::take(&mut board.home);
+        drop(board);
+        let finished = caught(|| Ok(self.finish(home, Finisher::Leg)));
+        drop(self);
+        drop(search.send(Message::Finished(finished)));
+    }
+
+    /// Waits until the last leg has finished, or the soft limit has passed and one has arrived, or the hard limit has passed.
+    fn wait(self: &Arc<Self>, receiver: &Receiver<Message>) -> Result<Haul, Error> {
+        let (soft, hard) = (self.plan.deadline.soft.min(self.plan.deadline.hard), self.plan.deadline.hard);
+        let mut alone = false;
+        loop {
+            let elapsed = self.hands.started.elapsed();
+            let (hurried, late) = (elapsed >= soft, elapsed >= hard);
+            self.hurried.store(hurried, Ordering::SeqCst);
+            let mut board = self.board();
+            let arrived = board.home.iter().any(|(_, home)| home.result.is_ok());
+            let all = board.home.len() == self.tasks.len();
+            if !board.taken && (all || alone || late || (hurried && arrived)) {
+                board.taken = true;
+                let home = std::mem::take(&mut board.home);
+                drop(board);
+                return self.finish(home, Finisher::Search);
+            }
+            if late || alone {
+                return self.unread(LegState::TimedOut, None);
+            }
+            drop(board);
+            let limit = if hurried { hard } else { soft };
+            match receiver.recv_timeout(limit.saturating_sub(elapsed)) {
+                Ok(Message::Finished(Ok(haul))) => return haul,
+                Ok(Message::Finished(Err(reason))) => return self.unread(LegState::Failed, Some(&reason)),
+                Ok(Message::Home) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => alone = true,
+            }
+        }
+    }
+
+    /// From what is home to what can be ranked.
+    fn finish(self: &Arc<Self>, home: Vec<(usize, Home<Catch>)>, who: Finisher) -> Result<Haul, Error> {
+        let mut of_task: Vec<Option<Home<Catch>>> = self.tasks.iter().map(|_| None).collect();
+        for (index, home) in home {
+            of_task[index] = Some(home);
+        }
+        let arrivals: Vec<_> = of_task.iter().map(|home| home.as_ref().and_then(Home::arrived)).collect();
+        let states = self.plan.deadline.states(&arrivals);
+        let outcomes = self.tasks.iter().zip(of_task.into_iter().zip(states));
+        let mut outcomes: Vec<_> = outcomes.map(|(task, (home, state))| outcome(task, home, state)).collect();
+        self.complete(&mut outcomes, who);
+        Reading { legs: self, outcomes }.haul(who)
+    }
+
+    /// What is left when what was found cannot be read.
+    fn unread(self: &Arc<Self>, state: LegState, reason: Option<&String>) -> Result<Haul, Error> {
+        let outcome = |task: &Task| Outcome { reason: reason.cloned(), ..outcome(task, None, state) };
+        Reading { legs: self, outcomes: self.tasks.iter().map(outcome).collect() }.haul(Finisher::Search)
+    }
+
+    /// Asks every leg that answered for its score of what the others found. A leg that does not say in time leaves things as they are.
+    fn complete(&self, outcomes: &mut [Outcome], who: Finisher) {
+        let wanted: Vec<(usize, Vec<_>)> = (0..outcomes.len())
+            .filter(|&at| self.tasks[at].errand.calibrated && outcomes[at].state.answered())
+            .map(|at| (at, unscored(outcomes, at)))
+            .filter(|(_, chunks)| !chunks.is_empty())
+            .collect();
+        let mut works = Works::<Completed>::new();
+        for (at, chunks) in &wanted {
+            let vector = outcomes[*at].catch.vector.clone();
+            let errand = Errand { vector, ..self.tasks[*at].errand.clone() };
+            let chunks = chunks.clone();
+            works.push_back(Box::new(move || errand.score(&chunks)));
+        }
+        let scored: Vec<_> = match who {
+            // It takes less time than to wake another thread.
+            Finisher::Leg => works.into_iter().map(|work| Some(caught(work))).collect(),
+            Finisher::Search => {
+                let home = self.hands.at_once(works, self.plan.deadline);
+                home.into_iter().map(|home| home.map(|home| home.result)).collect()
+            }
+        };
+        for ((at, _), scored) in wanted.iter().zip(scored) {
+            let reason = match scored {
+                Some(Ok(completed)) => {
+                    outcomes[*at].catch.completed = completed;
+                    continue;
+                }
+                Some(Err(reason)) => reason,
+                None => "there was no time".to_owned(),
+            };
+            let name = outcomes[*at].channel.as_str();
+            outcomes[*at].catch.notes.push(format!("`{name}` did not score what others found: {reason}"));
+        }
+    }
+}
+
+fn outcome(task: &Task, home: Option<Home<Catch>>, state: LegState) -> Outcome {
     let at = home.as_ref().map(|home| home.at);
+    let Task { channel, variant, .. } = *task;
     let base = Outcome { channel, variant, state, catch: Catch::default(), reason: None, at };
     match home.map(|home| home.result) {
         Some(Ok(catch)) => Outcome { catch, ..base },
         Some(Err(reason)) => Outcome { state: LegState::Failed, reason: Some(reason), ..base },
-        None => Outcome { state: LegState::TimedOut, ..base },
+        None if state.answered() => Outcome { state: LegState::TimedOut, ..base },
+        None => base,
     }
 }
 
-/// Asks every leg that answered for its score of what the others found. A leg that does not say in time leaves things as they are.
-fn complete(
-    tasks: &[Task],
-    outcomes: &mut [Outcome],
-    deadline: Deadline,
-    started: Instant,
-    running: &Arc<AtomicUsize>,
-) {
-    let wanted: Vec<(usize, Vec<_>)> = (0..outcomes.len())
-        .filter(|&at| tasks[at].errand.calibrated && outcomes[at].state.answered())
-        .map(|at| (at, unscored(outcomes, at)))
-        .filter(|(_, chunks)| !chunks.is_empty())
-        .collect();
-    let works = wanted.iter().map(|(at, chunks)| {
-        let errand = Errand { vector: outcomes[*at].catch.vector.clone(), ..tasks[*at].errand.clone() };
-        let chunks = chunks.clone();
-        move || errand.score(&chunks)
-    });
-    let home = at_once(works.collect(), deadline, started, running);
-    for ((at, _), home) in wanted.iter().zip(home) {
-        let reason = match home.map(|home| home.result) {
-            Some(Ok(completed)) => {
-                outcomes[*at].catch.completed = completed;
-                continue;
-            }
-            Some(Err(reason)) => reason,
-            None => "there was no time".to_owned(),
-        };
-        let name = outcomes[*at].channel.as_str();
-        outcomes[*at].catch.notes.push(format!("`{name}` did not score what others found: {reason}"));
-    }
-}
-
-/// The chunks that others found and this leg did not.
-fn unscored(outcomes: &[Outcome], at: usize) -> Vec<Arc<Named>> {
-    fn chunks(outcome: &Outcome) -> impl Iterator<Item = &Arc<Named>> {
-        outcome.catch.by_source.values().flatten().filter_map(|candidate| candidate.chunk.as_ref())
-    }
-    let mut seen: FxHashSet<ChunkId> = chunks(&outcomes[at]).map(|chunk| chunk.stored.id).collect();
+/// The chunks that others found and this leg did not, each with its source.
+fn unscored(outcomes: &[Outcome], at: usize) -> Vec<(String, ChunkId)> {
+    let own = outcomes[at].catch.by_source.values().flatten();
+    let mut seen: FxHashSet<ChunkId> = own.map(|candidate| candidate.chunk).collect();
     let others = outcomes.iter().enumerate().filter(|(other, _)| *other != at);
-    let found = others.flat_map(|(_, outcome)| chunks(outcome));
-    found.filter(|chunk| seen.insert(chunk.stored.id)).cloned().collect()
-}
-
-/// Gives every work a [thread](workers) of its own, and waits for them as the deadline says.
-fn at_once<T: Send + 'static>(
-    works: Vec<impl FnOnce() -> Result<T, Failure> + Send + 'static>,
-    deadline: Deadline,
-    started: Instant,
-    running: &Arc<AtomicUsize>,
-) -> Vec<Option<Home<T>>> {
-    let (sender, receiver) = channel();
-    let count = works.len();
-    for (index, work) in works.into_iter().enumerate() {
-        send_off(index, work, &sender, running);
-    }
-    drop(sender);
-    wait(&receiver, count, deadline, started)
-}
-
-fn send_off<T: Send + 'static>(
-    index: usize,
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-    sender: &Sender<Message<T>>,
-    running: &Arc<AtomicUsize>,
-) {
-    let slot = Slot::take(running);
-    if slot.others >= MOST_RUNNING {
-        let _ = sender.send((index, Err("too many earlier searches are still running".into())));
-        return;
-    }
-    let home = sender.clone();
-    let work = move || {
-        let result = match catch_unwind(AssertUnwindSafe(work)) {
-            Ok(Ok(brought)) => Ok(brought),
-            Ok(Err(failure)) => Err(failure.to_string()),
-            Err(panic) => Err(format!("it panicked: {}", panic_words(panic.as_ref()))),
-        };
-        drop(slot);
-        // Nobody listens any more when the search has gone on.
-        let _ = home.send((index, result));
-    };
-    if let Err(error) = workers::start(Box::new(work)) {
-        let _ = sender.send((index, Err(format!("no thread to run it: {error}"))));
-    }
-}
-
-/// A place among the running errands, given back when dropped.
-struct Slot {
-    running: Arc<AtomicUsize>,
-    others: usize,
-}
-
-impl Slot {
-    fn take(running: &Arc<AtomicUsize>) -> Self {
-        Self { running: Arc::clone(running), others: running.fetch_add(1, Ordering::Relaxed) }
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.running.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-fn panic_words(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it did not say why")
-}
-
-/// An errand that came home in time.
-struct Home<T> {
-    at: Duration,
-    result: Result<T, String>,
-}
-
-impl<T> Home<T> {
-    /// When it came, if it brought anything that the search can go on with.
-    fn arrived(&self) -> Option<Duration> {
-        self.result.is_ok().then_some(self.at)
-    }
-}
-
-/// Waits until all are home, or the soft limit has passed and one has arrived, or the hard limit has passed.
-fn wait<T>(
-    receiver: &Receiver<Message<T>>,
-    count: usize,
-    deadline: Deadline,
-    started: Instant,
-) -> Vec<Option<Home<T>>> {
-    let mut home: Vec<Option<Home<T>>> = std::iter::repeat_with(|| None).take(count).collect();
-    while home.iter().any(Option::is_none) {
-        let arrived = home.iter().flatten().any(|home| home.result.is_ok());
-        let limit = if arrived { deadline.soft.min(deadline.hard) } else { deadline.hard };
-        let left = limit.saturating_sub(started.elapsed());
-        if left.is_zero() {
-            break;
-        }
-        match receiver.recv_timeout(left) {
-            Ok((index, result)) => home[index] = Some(Home { at: started.elapsed(), result }),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-    }
-    home
+    let lists = others.flat_map(|(_, outcome)| &outcome.catch.by_source);
+    let found = lists.flat_map(|(source, list)| list.iter().map(move |found| (source, found)));
+    let sane = found.filter(|(_, found)| found.score.is_finite());
+    let unscored = sane.filter(|(_, found)| seen.insert(found.chunk));
+    unscored.map(|(source, found)| (source.clone(), found.chunk)).collect()
 }

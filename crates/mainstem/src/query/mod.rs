@@ -15,6 +15,8 @@ mod assemble;
 mod cache;
 mod errand;
 mod filter;
+mod hands;
+mod haul;
 mod legs;
 mod plan;
 mod request;
@@ -22,7 +24,6 @@ mod rerank;
 mod response;
 mod snippet;
 mod when;
-mod workers;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -32,10 +33,11 @@ use mainstem_core::contract::{Channel, Ctx, Embedder, Store, View};
 use mainstem_core::time::Moment;
 use mainstem_core::{Across, Failure, Replay, Search};
 
-use assemble::Chunks;
 use cache::VectorCache;
 use errand::Errand;
-use legs::Task;
+use hands::Hands;
+use haul::Haul;
+use legs::{Legs, Task};
 
 use crate::rerank::Reranking;
 
@@ -87,8 +89,9 @@ impl Engine {
     /// As [`Self::search`].
     pub fn record(&self, request: &Request) -> Result<Replay, Failure> {
         let whole = |errand: &mut Errand| (errand.across, errand.calibrated) = (Across::Rank, true);
-        let Gathered { plan, search, .. } = self.gather(request, Instant::now(), whole)?;
-        Ok(Replay { pipeline: plan.pipeline, search })
+        let (legs, mut haul, now) = self.gather(request, Instant::now(), true, whole)?;
+        let search = haul.unload(&legs, now).0;
+        Ok(Replay { pipeline: legs.plan.pipeline.clone(), search: self.learned(search) })
     }
 
     /// Answers a request.
@@ -97,11 +100,24 @@ impl Engine {
     /// When the store cannot be opened, or the request cannot be planned. A leg that fails is no error; the status names it.
     pub fn search(&self, request: &Request) -> Result<Response, Failure> {
         let started = Instant::now();
-        let Gathered { plan, mut search, chunks, mut timings } = self.gather(request, started, |_| ())?;
+        let whole = request.alternatives || request.why_not.is_some();
+        let (legs, mut haul, now) = self.gather(request, started, whole, |_| ())?;
+        let homes = haul.outcomes().iter().filter_map(|outcome| Some((outcome.channel, outcome.at?)));
+        let mut timings = Timings { plan: legs.planned, legs: homes.collect(), ..Timings::default() };
+        let (search, mut chunks) = haul.unload(&legs, now.clone());
+        let mut search = self.learned(search);
         let gathered = started.elapsed();
-        self.rerank(&plan, &mut search)?;
-        let answer = plan.pipeline.check().and_then(|pipeline| pipeline.run(&search)).map_err(boxed)?;
+        self.rerank(&legs.plan, &mut search)?;
+        let mut answer = legs.pipeline.run(&search).map_err(boxed)?;
+        if let Some(looks_at) = legs.plan.pipeline.looks_at().filter(|_| haul.partly)
+            && !haul::suffices(&answer, looks_at, &search, &chunks)
+        {
+            let unloaded = haul.whole(&legs).map_err(boxed)?.unload(&legs, now);
+            (search, chunks) = (self.learned(unloaded.0), unloaded.1);
+            answer = legs.pipeline.run(&search).map_err(boxed)?;
+        }
         let ranked = started.elapsed();
+        let plan = Arc::try_unwrap(legs).map_or_else(|legs| legs.plan.clone(), |legs| legs.plan);
         let mut response = Response::new(plan, answer, &chunks, request.why_not.as_ref(), started.elapsed());
         timings.retrieve = gathered.saturating_sub(timings.plan);
         timings.rank = ranked.saturating_sub(gathered);
@@ -114,27 +130,31 @@ impl Engine {
         Ok(response)
     }
 
+    /// A search with the model of the settings.
+    fn learned(&self, search: Search) -> Search {
+        Search { learned: self.settings.learned.clone(), ..search }
+    }
+
     /// Plans a request and brings home what its legs find, each errand after `change`.
     fn gather(
         &self,
         request: &Request,
         started: Instant,
+        whole: bool,
         change: impl Fn(&mut Errand),
-    ) -> Result<Gathered, Failure> {
+    ) -> Result<(Arc<Legs>, Haul, Moment), Failure> {
         let now = request.now.clone().unwrap_or_else(Moment::now);
         let view = self.store.view()?;
         let plan = self.plan_for(view.as_ref(), request)?;
-        let planned = started.elapsed();
+        let pipeline = plan.pipeline.check().map_err(boxed)?;
         let mut tasks = self.tasks(&plan, &view, request, &now, started);
         for task in &mut tasks {
             change(&mut task.errand);
         }
-        let outcomes = legs::run(tasks, plan.deadline, started, &self.running);
-        let legs = outcomes.iter().filter_map(|outcome| Some((outcome.channel, outcome.at?))).collect();
-        let timings = Timings { plan: planned, legs, ..Timings::default() };
-        let (mut search, chunks) = assemble::search(&plan, outcomes, now).map_err(boxed)?;
-        search.learned.clone_from(&self.settings.learned);
-        Ok(Gathered { plan, search, chunks, timings })
+        let hands = Hands { started, running: Arc::clone(&self.running) };
+        let legs = Arc::new(Legs::new((plan, pipeline), tasks, whole, hands));
+        let haul = legs.run().map_err(boxed)?;
+        Ok((legs, haul, now))
     }
 
     /// What a search for this request would do.
@@ -168,15 +188,13 @@ impl Engine {
         started: Instant,
     ) -> Vec<Task> {
         let ctx = Ctx { deadline: started.checked_add(plan.deadline.hard), now: now.clone() };
-        let fetched = Arc::default();
         let mut tasks = Vec::new();
         for (variant, text) in (0..).zip(&plan.variants) {
             // The vector that comes with a request is that of the query itself.
             let vector = request.vector.as_deref().filter(|_| variant == 0).map(Arc::from);
             for channel in plan.channels() {
                 let errand = self.errand(plan, view, channel, text, &ctx);
-                let (vector, fetched) = (vector.clone(), Arc::clone(&fetched));
-                tasks.push(Task { channel, variant, errand: Errand { vector, fetched, ..errand } });
+                tasks.push(Task { channel, variant, errand: Errand { vector: vector.clone(), ..errand } });
             }
         }
         tasks
@@ -203,17 +221,8 @@ impl Engine {
             calibrated: plan.pipeline.across == Across::Calibrated,
             compared: plan.pipeline.dedup.is_some(),
             ctx: ctx.clone(),
-            fetched: Arc::default(),
         }
     }
-}
-
-/// What the legs of a search brought home, before anything is ranked.
-struct Gathered {
-    plan: Plan,
-    search: Search,
-    chunks: Chunks,
-    timings: Timings,
 }
 
 fn boxed(error: mainstem_core::Error) -> Failure {

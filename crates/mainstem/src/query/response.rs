@@ -213,11 +213,10 @@ fn by_source(plan: &Plan, answer: &Answer) -> BTreeMap<String, usize> {
 
 /// The chunk that a hit shows: itself, or the one that stands for its document.
 fn chunk_of<'a>(hit: &Hit, chunks: &'a Chunks) -> Option<&'a StoredChunk> {
-    let named = chunks.get(&hit.id).or_else(|| {
+    chunks.get(&hit.id).or_else(|| {
         let (document, order) = (hit.item.document.as_ref()?, hit.item.order?);
         chunks.get(&format!("{document}#{order}"))
-    });
-    named.map(|named| &named.stored)
+    })
 }
 
 /// The status with a `route` in any case, so that a reader need not ask whether it is there.

@@ -22,6 +22,8 @@ pub struct Highlighter {
     single: FxHashSet<String>,
     /// How a plain word begins that is going to be one of the words.
     stems: Vec<Vec<u8>>,
+    /// The letters that these begin with, a bit each: most words of a text begin with another.
+    letters: u32,
 }
 
 impl Highlighter {
@@ -36,7 +38,8 @@ impl Highlighter {
         }
         let mut stems: Vec<_> = words.iter().map(|word| beginning(word.as_bytes()).to_vec()).collect();
         stems.sort_unstable();
-        Self { words, single, stems }
+        let letters = stems.iter().filter_map(|stem| stem.first()).fold(0, |all, byte| all | letter(*byte));
+        Self { words, single, stems, letters }
     }
 
     /// The bytes of a text that match a word of the query, in order, without overlaps.
@@ -72,10 +75,18 @@ impl Highlighter {
 
     /// Whether the stem of a plain word can be one of the words.
     fn may_mean(&self, word: &[u8]) -> bool {
+        if word.first().is_none_or(|first| letter(*first) & self.letters == 0) {
+            return false;
+        }
         let begins =
             |stem: &Vec<u8>| word.get(..stem.len()).is_some_and(|start| start.eq_ignore_ascii_case(stem));
         self.stems.iter().any(begins)
     }
+}
+
+/// A bit for an ASCII letter, whatever its case; none for other bytes.
+fn letter(byte: u8) -> u32 {
+    if byte.is_ascii_alphabetic() { 1 << (byte.to_ascii_lowercase() - b'a') } else { 0 }
 }
 
 /// What a stem has in common with all words that it is the stem of: everything but its last two letters, which the stemmer may have

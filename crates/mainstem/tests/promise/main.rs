@@ -10,6 +10,7 @@ mod dice;
 mod five;
 mod judged;
 mod order;
+mod reading;
 mod recipes;
 mod stored;
 mod strangers;

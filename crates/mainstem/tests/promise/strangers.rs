@@ -1,11 +1,14 @@
 //! Sources that have nothing to do with any question: made-up texts of other subjects, from a seed.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use mainstem_core::contract::Change;
 use mainstem_core::{Chunk, Document};
 
 use super::dice::{Dice, unit};
+use super::judged::Judged;
+use super::stored::Stored;
 
 /// The words of a subject: things, what they are like, what they do.
 struct Subject {
@@ -47,6 +50,10 @@ const LITTLE: &str = "the the the of of and and a a to to in in is it that was f
     not but had were they one all their we has when who will more if no out so what up can about than into them only other some could \
     then do how my any where why does should before after without over between under i you";
 
+/// Words of another script, about gardens.
+const KOREAN: &str = "정원 화분 장미 튤립 수국 잔디 울타리 거름 흙 씨앗 새싹 가지치기 물뿌리개 온실 덩굴 나비 꿀벌 그늘 햇빛 서리 \
+    연못 자갈 오솔길 벤치 호미 삽 갈퀴 이끼 고사리 단풍";
+
 /// What texts are made of besides the words of their subject.
 pub(crate) enum Filler {
     /// Nothing: the words might be of another language.
@@ -55,27 +62,44 @@ pub(crate) enum Filler {
     Little,
     /// Words that the questions use as well.
     Shared(Vec<String>),
+    /// Nothing but these words, and none of a subject.
+    Only(Vec<String>),
 }
 
 impl Filler {
     /// The words that stand in one question of twenty at least.
-    pub(crate) fn of_questions<'a>(questions: impl Iterator<Item = &'a str>) -> Self {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        let mut all = 0;
-        for question in questions {
-            all += 1;
-            let lower = question.to_lowercase();
-            let mut words: Vec<&str> =
-                lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-            words.sort_unstable();
-            words.dedup();
-            for word in words {
-                *counts.entry(word.to_owned()).or_default() += 1;
-            }
-        }
+    fn of_questions(judged: &Judged) -> Self {
+        let (counts, all) = (counts(judged), judged.questions.len());
         let shared = counts.into_iter().filter(|(_, count)| count * 20 >= all);
         Self::Shared(shared.map(|(word, _)| word).collect())
     }
+
+    /// All words of the questions but the little ones.
+    fn of_content(judged: &Judged) -> Self {
+        let little: Vec<&str> = LITTLE.split_whitespace().collect();
+        let words = counts(judged).into_keys().filter(|word| !little.contains(&word.as_str()));
+        Self::Only(words.collect())
+    }
+
+    fn of_another_script() -> Self {
+        Self::Only(KOREAN.split_whitespace().map(str::to_owned).collect())
+    }
+}
+
+/// In how many questions each word stands.
+fn counts(judged: &Judged) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for question in &judged.questions {
+        let lower = question.text.to_lowercase();
+        let mut words: Vec<&str> =
+            lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        words.sort_unstable();
+        words.dedup();
+        for word in words {
+            *counts.entry(word.to_owned()).or_default() += 1;
+        }
+    }
+    counts
 }
 
 /// Where vectors point.
@@ -111,13 +135,70 @@ const SEED: u64 = 0x5eed;
 
 /// How strangers are made.
 pub(crate) struct Strangers {
-    pub(crate) filler: Filler,
-    pub(crate) aim: Aim,
+    filler: Filler,
+    aim: Aim,
+    /// How many sentences a text has. One of none is a single word.
+    sentences: Range<usize>,
     /// The length of vectors.
-    pub(crate) dim: usize,
+    dim: usize,
     /// How many documents each has.
-    pub(crate) documents: usize,
+    documents: usize,
 }
+
+/// One sort of strangers.
+pub(crate) struct Sort {
+    pub(crate) name: &'static str,
+    /// How many times as many documents as usual each has.
+    times: usize,
+    sentences: Range<usize>,
+    /// Whether it is made of nothing but the words of the questions.
+    pub(crate) spam: bool,
+    make: fn(&Judged, &Stored) -> (Filler, Aim),
+}
+
+impl Sort {
+    const fn new(name: &'static str, make: fn(&Judged, &Stored) -> (Filler, Aim)) -> Self {
+        Self { name, times: 1, sentences: 3..8, spam: false, make }
+    }
+
+    /// Strangers of this sort beside a store, each of so many documents where nothing else is said.
+    pub(crate) fn strangers(&self, judged: &Judged, stored: &Stored, documents: usize) -> Strangers {
+        let (filler, aim) = (self.make)(judged, stored);
+        let (dim, sentences) = (judged.questions[0].vector.len(), self.sentences.clone());
+        Strangers { filler, aim, sentences, dim, documents: documents * self.times }
+    }
+
+    /// How many strangers there are, step by step. Of large ones, there is one.
+    pub(crate) fn counts(&self) -> &'static [usize] {
+        if self.times > 1 { &[1] } else { &[1, 5, 20] }
+    }
+}
+
+/// Every sort, those that are made to do harm among them.
+pub(crate) const SORTS: [Sort; 12] = [
+    Sort::new("other subjects", |_, _| (Filler::Little, Aim::Anywhere)),
+    Sort::new("words of the questions", |judged, _| (Filler::of_questions(judged), Aim::Anywhere)),
+    Sort::new("vectors about the middle", |_, stored| (Filler::Little, Aim::like(&stored.vectors()))),
+    Sort::new("no little words", |_, _| (Filler::Nothing, Aim::Anywhere)),
+    Sort::new("vectors at the middle", |_, stored| {
+        (Filler::Little, Aim::at_the_middle_of(&stored.vectors()))
+    }),
+    Sort::new("another script", |_, _| (Filler::of_another_script(), Aim::Anywhere)),
+    Sort {
+        spam: true,
+        ..Sort::new("only words of the questions", |judged, _| (Filler::of_content(judged), Aim::Anywhere))
+    },
+    Sort { sentences: 0..1, ..Sort::new("single words", |_, _| (Filler::Little, Aim::Anywhere)) },
+    Sort { sentences: 60..100, ..Sort::new("long texts", |_, _| (Filler::Little, Aim::Anywhere)) },
+    Sort { times: 20, ..Sort::new("one large, other subjects", |_, _| (Filler::Little, Aim::Anywhere)) },
+    Sort { times: 20, ..Sort::new("one large, no little words", |_, _| (Filler::Nothing, Aim::Anywhere)) },
+    Sort {
+        times: 20,
+        ..Sort::new("one large, at the middle", |_, stored| {
+            (Filler::Little, Aim::at_the_middle_of(&stored.vectors()))
+        })
+    },
+];
 
 impl Strangers {
     /// The name of the source of this number.
@@ -151,20 +232,25 @@ impl Strangers {
         }
     }
 
-    /// Three to seven sentences.
     fn text(&self, subject: &Subject, dice: &mut Dice) -> String {
-        let sentences = 3 + dice.below(5);
+        let sentences = self.sentences.start + dice.below(self.sentences.len());
+        if sentences == 0 {
+            return (*dice.of(&subject.things.split_whitespace().collect::<Vec<_>>())).to_owned();
+        }
         (0..sentences).map(|_| self.sentence(subject, dice) + ".").collect::<Vec<_>>().join(" ")
     }
 
     fn sentence(&self, subject: &Subject, dice: &mut Dice) -> String {
+        if let Filler::Only(words) = &self.filler {
+            return (0..6).map(|_| dice.of(words).as_str()).collect::<Vec<_>>().join(" ");
+        }
         let [things, traits, deeds] = [subject.things, subject.traits, subject.deeds]
             .map(|words| words.split_whitespace().collect::<Vec<_>>());
         let mut words: Vec<&str> =
             vec![*dice.of(&traits), *dice.of(&things), *dice.of(&deeds), *dice.of(&things)];
         words.extend([*dice.of(&traits), *dice.of(&things)]);
         let fillers: Vec<&str> = match &self.filler {
-            Filler::Nothing => Vec::new(),
+            Filler::Nothing | Filler::Only(_) => Vec::new(),
             Filler::Little => LITTLE.split_whitespace().collect(),
             Filler::Shared(shared) => shared.iter().map(String::as_str).collect(),
         };

@@ -36,6 +36,8 @@ pub(crate) struct Fake {
     pub(crate) lexical: Act,
     /// Whether it cannot score what it did not find.
     pub(crate) unable: bool,
+    /// What it does when it is asked for chunks, before it gives them.
+    pub(crate) fetching: Option<Act>,
     pub(crate) asked: Mutex<Vec<(Channel, String, Filter)>>,
 }
 
@@ -67,6 +69,7 @@ impl Fake {
             dense: Act::Give(vec![(2, 0.9), (11, 0.7), (1, 0.5), (3, 0.3), (12, 0.1)]),
             lexical: Act::Give(vec![(2, 8.0), (13, 6.0), (11, 4.0), (1, 2.0)]),
             unable: false,
+            fetching: None,
             asked: Mutex::default(),
         }
     }
@@ -78,6 +81,11 @@ impl Fake {
 
     pub(crate) fn lexical(mut self, act: Act) -> Self {
         self.lexical = act;
+        self
+    }
+
+    pub(crate) fn fetching(mut self, act: Act) -> Self {
+        self.fetching = Some(act);
         self
     }
 
@@ -216,6 +224,14 @@ impl View for Shared {
     }
 
     fn fetch(&self, chunks: &[ChunkId]) -> Result<Vec<StoredChunk>, Failure> {
+        match &self.0.fetching {
+            Some(Act::Late(delay, _)) => sleep(*delay),
+            Some(Act::Panic) => panic!("a bug in the store"),
+            Some(Act::Fail) => {
+                return Err(Box::new(Error::Internal("the disk is on fire".into())));
+            }
+            _ => {}
+        }
         let find = |id: &ChunkId| self.0.chunks.iter().find(|chunk| chunk.id == *id).cloned();
         Ok(chunks.iter().filter_map(find).collect())
     }

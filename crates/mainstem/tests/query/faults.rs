@@ -108,6 +108,35 @@ fn chunks_that_are_gone_and_sources_that_were_not_asked_for_are_dropped() {
     assert!(notes.contains("a source that was not asked for") && !notes.contains("elsewhere"), "{notes}");
 }
 
+/// What was found and cannot be read is as good as not found.
+#[track_caller]
+fn nothing_is_read(fetching: Act, state: LegState, note: &str) {
+    let response = hurried(&engine(Fake::new().fetching(fetching)).0);
+    assert!(response.hits.is_empty() && response.status.partial);
+    assert!(response.status.legs.iter().all(|leg| leg.state == state), "{:?}", response.status.legs);
+    let notes = response.status.notes.join("\n");
+    assert!(notes.contains(note), "{notes}");
+}
+
+#[test]
+fn chunks_that_cannot_be_read_are_named() {
+    nothing_is_read(Act::Fail, LegState::Failed, "`dense` failed: the disk is on fire");
+    nothing_is_read(Act::Panic, LegState::Failed, "`lexical` failed: it panicked: a bug in the store");
+    let late = Act::Late(FOREVER, vec![]);
+    nothing_is_read(late, LegState::TimedOut, "`lexical` did not answer in time");
+}
+
+#[test]
+fn what_is_home_is_read_without_what_is_late() {
+    // The search finishes by itself, and the leg that sleeps is not asked for anything.
+    let fake = Fake::new().lexical(Act::Late(FOREVER, vec![]));
+    let (engine, _) = engine(fake);
+    let response = hurried(&engine);
+    let dense = Request { channels: Some(vec![Channel::Dense]), ..request("fork") };
+    assert_eq!(ids(&response), ids(&engine.search(&dense).unwrap()));
+    assert!(response.status.partial);
+}
+
 #[test]
 fn without_a_model_words_are_searched_and_the_answer_says_so() {
     let store = Arc::new(Shared(Arc::new(Fake::new())));

@@ -174,17 +174,21 @@ impl Snapshot {
             return Ok(Vec::new());
         }
         let allowed = self.allowed(&sources, retrieval.filter)?;
-        let allowed = allowed.as_deref();
-        if allowed.is_some_and(|allowed| allowed.len() == 0) {
+        if allowed.as_ref().is_some_and(|allowed| allowed.len() == 0) {
             return Ok(Vec::new());
         }
         let found = match (retrieval.channel, vector) {
             (Channel::Lexical, _) => {
                 let scope = self.scope(retrieval.filter)?;
-                self.lexical.search((retrieval.text, &scope), &sources, allowed, retrieval.limit)?
+                self.lexical.search(
+                    (retrieval.text, &scope),
+                    &sources,
+                    allowed.as_deref(),
+                    retrieval.limit,
+                )?
             }
             (Channel::Dense, Some(vector)) => {
-                self.matrix.search(vector, &sources, allowed, retrieval.limit)?
+                self.matrix.search(vector, &sources, allowed.as_ref(), retrieval.limit)?
             }
             (Channel::Dense, None) => Vec::new(),
         };

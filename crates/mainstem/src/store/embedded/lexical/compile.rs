@@ -6,7 +6,7 @@ use tantivy::{Searcher, TantivyError, Term};
 
 use super::bm25::{bound, length_norms};
 use super::fields::Fields;
-use super::statistics::Statistics;
+use super::statistics::{Statistics, Usage};
 use crate::words::{Phrase, Scope, WordQuery};
 
 /// A term of the index, and the most it can add to a score.
@@ -25,7 +25,7 @@ pub(super) struct Compiled {
     pub(super) lookups: Vec<Lookup>,
     /// What every chunk must match.
     pub(super) required: Option<Box<dyn Weight>>,
-    /// How long a chunk is on average.
+    /// How long a chunk is on average, in the sources that have the terms.
     pub(super) average: f64,
     pub(super) norms: [f64; 256],
 }
@@ -37,8 +37,7 @@ impl Compiled {
         searcher: &Searcher,
     ) -> Result<Self, TantivyError> {
         let query = WordQuery::parse(text);
-        let (chunks, average) = statistics.chunks_and_length()?;
-        let lookups = lookups(&query, statistics, chunks)?;
+        let (lookups, average) = lookups(&query, statistics)?;
         let required = match required(&query.phrases) {
             None => None,
             Some(query) => Some(query.weight(EnableScoring::disabled_from_searcher(searcher))?),
@@ -47,7 +46,8 @@ impl Compiled {
     }
 }
 
-fn lookups(query: &WordQuery, statistics: &Statistics<'_>, chunks: u64) -> Result<Vec<Lookup>, TantivyError> {
+/// The terms, and how long a chunk is on average where they occur: each term counts by what it is worth.
+fn lookups(query: &WordQuery, statistics: &Statistics<'_>) -> Result<(Vec<Lookup>, f64), TantivyError> {
     let fields = Fields::new();
     let mut lookups = Vec::with_capacity(query.terms.len());
     for word in &query.terms {
@@ -58,14 +58,15 @@ fn lookups(query: &WordQuery, statistics: &Statistics<'_>, chunks: u64) -> Resul
             }
             Scope::Character => (Term::from_field_text(fields.characters, &word.term), None),
         };
-        let with_term = statistics.with_term(&term)?;
-        if with_term > 0 {
-            let bound = bound(word.weight, chunks, with_term);
-            lookups.push(Lookup { term, title, bound, chunks: with_term });
+        if let Some(Usage { chunks, idf, length }) = statistics.usage(&term)? {
+            lookups.push((Lookup { term, title, bound: bound(word.weight, idf), chunks }, length));
         }
     }
-    lookups.sort_by(|a, b| b.bound.total_cmp(&a.bound));
-    Ok(lookups)
+    lookups.sort_by(|(a, _), (b, _)| b.bound.total_cmp(&a.bound));
+    let worth: f64 = lookups.iter().map(|(lookup, _)| lookup.bound).sum();
+    let length: f64 = lookups.iter().map(|(lookup, length)| lookup.bound * length).sum();
+    let average = if worth > 0.0 { length / worth } else { 1.0 };
+    Ok((lookups.into_iter().map(|(lookup, _)| lookup).collect(), average))
 }
 
 /// All phrases as one query.

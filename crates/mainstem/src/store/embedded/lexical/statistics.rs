@@ -3,6 +3,10 @@
 //! Only what the caller may see is counted, so that no score tells about anything else. A copy of a source is not counted either: otherwise
 //! every word of the copied source would be less rare with each copy, and the order of all hits would change. Both need counts for each source.
 //! A segment counts a term once, when it is first asked for, and remembers it.
+//!
+//! A source that has nothing to do with a query must not change how its words are weighed. So a word is never more telling than in the source
+//! that uses it most ([`super::bm25`]), and chunks are as long on average as in the sources that have the words, each counting by how many
+//! of its chunks have them.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -11,7 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, TantivyError, Term};
 
-use super::census::Census;
+use super::bm25::{idf, idf_within};
+use super::census::{Census, Source};
 use super::view::{Columns, LexicalView};
 use crate::store::embedded::allowed::{Allowed, Scope};
 
@@ -100,17 +105,6 @@ impl<'a> Statistics<'a> {
         Ok(Self { view, seen, counted, visible })
     }
 
-    /// How many chunks count, and how many words they have on average.
-    pub(super) fn chunks_and_length(&self) -> Result<(u64, f64), TantivyError> {
-        let (mut chunks, mut twice_words) = (0, 0);
-        for source in &self.counted {
-            let Some(source) = self.census()?.sources.get(source) else { continue };
-            chunks += source.chunks;
-            twice_words += source.twice_words;
-        }
-        Ok((chunks, twice_words as f64 / 2.0 / chunks.max(1) as f64))
-    }
-
     /// What was counted of the sources.
     pub(super) fn census(&self) -> Result<&Census, TantivyError> {
         match &self.seen {
@@ -124,13 +118,13 @@ impl<'a> Statistics<'a> {
         self.seen.as_ref().map(|(allowed, _)| *allowed)
     }
 
-    /// How many chunks have a term. One that only copies have counts as often as they have it: it can be found, so it must be worth something.
-    pub(super) fn with_term(&self, term: &Term) -> Result<u64, TantivyError> {
-        let (mut counted, mut visible) = (0, 0);
-        let mut add = |counts: &Counts| {
-            for (source, count) in counts {
-                counted += if self.counted.contains(source) { *count } else { 0 };
-                visible += if self.visible.contains(source) { *count } else { 0 };
+    /// How a term is used; nothing when no chunk has it. One that only copies have counts as often as they have it: it can be found, so it must
+    /// be worth something.
+    pub(super) fn usage(&self, term: &Term) -> Result<Option<Usage>, TantivyError> {
+        let mut counts: FxHashMap<u32, u64> = FxHashMap::default();
+        let mut add = |more: &Counts| {
+            for (source, count) in more.iter().filter(|(source, _)| self.visible.contains(source)) {
+                *counts.entry(*source).or_default() += count;
             }
         };
         if let Some((allowed, seen)) = &self.seen {
@@ -140,7 +134,14 @@ impl<'a> Statistics<'a> {
                 add(&*of_segment(term, segment, columns)?);
             }
         }
-        Ok(if counted > 0 { counted } else { visible })
+        if counts.iter().any(|(source, count)| *count > 0 && self.counted.contains(source)) {
+            counts.retain(|source, _| self.counted.contains(source));
+        }
+        let sources = &self.census()?.sources;
+        let all =
+            self.counted.iter().filter_map(|source| sources.get(source)).map(|source| source.chunks).sum();
+        let counts = counts.iter().filter_map(|(source, count)| Some((sources.get(source)?, *count)));
+        Ok(Usage::new(all, counts.filter(|(_, count)| *count > 0)))
     }
 
     fn of_reader(&self, term: &Term, allowed: &Allowed) -> Result<Counts, TantivyError> {
@@ -150,6 +151,37 @@ impl<'a> Statistics<'a> {
             count(term, segment, columns, may_read, &mut all)?;
         }
         Ok(all.into_iter().collect())
+    }
+}
+
+/// How the sources that count use a term.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usage {
+    /// How many chunks have it.
+    pub(super) chunks: u64,
+    /// How telling it is.
+    pub(super) idf: f64,
+    /// How many words a chunk has on average in the sources that have it, each source counting by how many of its chunks do.
+    pub(super) length: f64,
+}
+
+impl Usage {
+    /// From how many chunks count, and how many of each source have the term. The order of the sources makes no difference: what is added up
+    /// are whole numbers.
+    fn new<'a>(all: u64, counts: impl Iterator<Item = (&'a Source, u64)>) -> Option<Self> {
+        let (mut chunks, mut within) = (0, f64::INFINITY);
+        let (mut twice_words, mut looked_at) = (0_u128, 0_u128);
+        for (source, count) in counts {
+            chunks += count;
+            within = idf_within(source.chunks, count).min(within);
+            twice_words += u128::from(count) * u128::from(source.twice_words);
+            looked_at += u128::from(count) * u128::from(source.chunks);
+        }
+        (chunks > 0).then(|| Self {
+            chunks,
+            idf: idf(all, chunks).min(within),
+            length: twice_words as f64 / 2.0 / looked_at as f64,
+        })
     }
 }
 

@@ -1,8 +1,10 @@
 //! One pass over the matrix: the shortlist of every source.
 
 use std::ops::Range;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use mainstem_core::ChunkId;
@@ -14,6 +16,7 @@ use super::code::Probe;
 use super::columns::{FACTOR, ROW};
 use super::slots::Slots;
 use super::snapshot::{Snapshot, id_of, source_of, weight_of};
+use crate::workers;
 
 /// Rows scored together.
 const BLOCK: usize = 256;
@@ -23,59 +26,90 @@ const STRIP: usize = 32;
 const TURN: usize = 16 * BLOCK;
 
 /// What to look at.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Pass<'a> {
+#[derive(Clone, Debug)]
+pub(super) enum Pass {
     /// The codes of all rows.
     Codes,
     /// The signs of all rows, with their factors.
-    Signs(&'a [u8], &'a [[u8; FACTOR]]),
+    Signs,
     /// The signs of these chunks only, or their codes where there are no signs: a search that needs not look at the codes keeps them out
     /// of memory.
-    Gather(&'a [ChunkId]),
+    Gather(Arc<Allowed>),
 }
 
-/// A search for the shortlists.
-#[derive(Debug)]
-pub(super) struct Scan<'a> {
+/// A search for the shortlists. Nothing of it is borrowed, because threads that [wait for work](crate::workers) outlive it.
+#[derive(Clone, Debug)]
+pub(super) struct Scan {
     /// Where.
-    pub(super) snapshot: &'a Snapshot,
+    pub(super) snapshot: Arc<Snapshot>,
     /// For what.
-    pub(super) probe: &'a Probe,
+    pub(super) probe: Arc<Probe>,
     /// In which sources.
-    pub(super) slots: &'a Slots,
+    pub(super) slots: Arc<Slots>,
     /// Among which chunks; all when left out.
-    pub(super) allowed: Option<&'a Allowed>,
+    pub(super) allowed: Option<Arc<Allowed>>,
     /// How many rows of each source.
     pub(super) keep: usize,
     /// By which codes.
-    pub(super) pass: Pass<'a>,
+    pub(super) pass: Pass,
 }
 
-impl Scan<'_> {
+impl Scan {
     /// The shortlist of each slot. It does not depend on the number of threads, whose turns are in ascending order each.
     pub(super) fn run(&self, rows_per_thread: usize) -> Vec<Best> {
-        let items = match self.pass {
+        let items = match &self.pass {
             Pass::Gather(chunks) => chunks.len(),
             _ => self.snapshot.rows(),
         };
-        let cores = cores();
-        let threads = (items / rows_per_thread.max(1)).clamp(1, cores);
-        let turn = AtomicUsize::new(0);
-        let work = || Worker::new(self).work(items, &turn);
-        thread::scope(|scope| {
-            let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let mut bests = work();
-            for helper in helpers {
-                let others = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                bests.iter_mut().zip(&others).for_each(|(best, other)| best.merge(other));
-            }
-            bests
-        })
+        let threads = (items / rows_per_thread.max(1)).clamp(1, cores());
+        let turn = Arc::new(AtomicUsize::new(0));
+        let helpers: Vec<_> = (1..threads).filter_map(|_| Helper::start(self, items, &turn)).collect();
+        let mut bests = Worker::new(self).work(items, &turn);
+        for others in helpers.into_iter().filter_map(Helper::home) {
+            bests.iter_mut().zip(&others).for_each(|(best, other)| best.merge(other));
+        }
+        bests
     }
 
     fn passes(&self, row: usize) -> bool {
         !self.snapshot.is_dead(row as u32)
-            && self.allowed.is_none_or(|allowed| allowed.contains(ChunkId(self.snapshot.id(row as u32))))
+            && self
+                .allowed
+                .as_ref()
+                .is_none_or(|allowed| allowed.contains(ChunkId(self.snapshot.id(row as u32))))
+    }
+}
+
+/// Another thread of a scan.
+struct Helper {
+    begun: Arc<AtomicBool>,
+    found: Receiver<thread::Result<Vec<Best>>>,
+}
+
+impl Helper {
+    /// Has a thread take turns too; nothing when none can be had.
+    fn start(scan: &Scan, items: usize, turn: &Arc<AtomicUsize>) -> Option<Self> {
+        let (home, found) = channel();
+        let begun = Arc::new(AtomicBool::new(false));
+        let (scan, turn, mine) = (scan.clone(), Arc::clone(turn), Arc::clone(&begun));
+        let work = move || {
+            if !mine.swap(true, Ordering::AcqRel) {
+                let found = catch_unwind(AssertUnwindSafe(|| Worker::new(&scan).work(items, &turn)));
+                let _ = home.send(found);
+            }
+        };
+        workers::start(Box::new(work)).ok().map(|()| Self { begun, found })
+    }
+
+    /// What it found. One that has not begun by now has missed its turn, and is not waited for.
+    fn home(self) -> Option<Vec<Best>> {
+        if !self.begun.swap(true, Ordering::AcqRel) {
+            return None;
+        }
+        match self.found.recv() {
+            Ok(found) => Some(found.unwrap_or_else(|panic| resume_unwind(panic))),
+            Err(gone) => panic!("a thread of a scan is gone: {gone}"),
+        }
     }
 }
 
@@ -87,7 +121,7 @@ fn cores() -> usize {
 
 /// One thread of a scan.
 struct Worker<'a> {
-    scan: &'a Scan<'a>,
+    scan: &'a Scan,
     kernels: &'static Kernels,
     heads: &'a [[u8; ROW]],
     codes: &'a [i8],
@@ -100,7 +134,7 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(scan: &'a Scan<'a>) -> Self {
+    fn new(scan: &'a Scan) -> Self {
         Self {
             scan,
             kernels: Kernels::best(),
@@ -121,10 +155,10 @@ impl<'a> Worker<'a> {
                 return self.bests;
             }
             let end = items.min(start + TURN);
-            match self.scan.pass {
-                Pass::Gather(chunks) => self.gather(&chunks[start..end]),
-                Pass::Signs(_, factors) => self.blocks(factors, start..end),
-                Pass::Codes => self.blocks(self.heads, start..end),
+            match (&self.scan.pass, self.signs) {
+                (Pass::Gather(chunks), _) => self.gather(&chunks.chunks()[start..end]),
+                (Pass::Signs, Some((_, factors))) => self.blocks(factors, start..end),
+                _ => self.blocks(self.heads, start..end),
             }
         }
     }
@@ -152,7 +186,7 @@ impl<'a> Worker<'a> {
             return;
         }
         self.multiply(rows);
-        self.weigh(records);
+        self.weigh(records, rows);
         for start in (0..rows.len()).step_by(STRIP) {
             let end = rows.len().min(start + STRIP);
             let bar = self.bests[place as usize].bar();
@@ -174,7 +208,7 @@ impl<'a> Worker<'a> {
         } else {
             self.multiply(rows);
         }
-        self.weigh(records);
+        self.weigh(records, rows);
         for (i, row) in rows.clone().enumerate() {
             let place = self.places[i];
             if place != Slots::NONE {
@@ -194,22 +228,24 @@ impl<'a> Worker<'a> {
     }
 
     /// The scores of a block.
-    fn weigh<const N: usize>(&mut self, records: &[[u8; N]]) {
+    fn weigh<const N: usize>(&mut self, records: &[[u8; N]], rows: &Range<usize>) {
+        if let Some((_, factors)) = self.signs {
+            let (products, scores) = (&self.products[..rows.len()], &mut self.scores[..rows.len()]);
+            self.kernels.weigh_signs(products, self.scan.probe.sum, &factors[rows.clone()], scores);
+            return;
+        }
         for ((score, product), record) in self.scores.iter_mut().zip(&self.products).zip(records) {
             *score = *product as f32 * weight_of(record);
         }
     }
 
-    /// The products of all rows of a block.
+    /// The products of all rows of a block; with signs, the sums that make them.
     fn multiply(&mut self, rows: &Range<usize>) {
         let products = &mut self.products[..rows.len()];
         let query = &self.scan.probe.codes;
-        if let Pass::Signs(bits, _) = self.scan.pass {
+        if let Some((bits, _)) = self.signs {
             let width = query.len().div_ceil(8);
             self.kernels.sign_dots(query, &bits[rows.start * width..rows.end * width], products);
-            for product in products {
-                *product = 2 * *product - self.scan.probe.sum;
-            }
         } else {
             let width = query.len();
             self.kernels.dots_i8(query, &self.codes[rows.start * width..rows.end * width], products);
@@ -234,21 +270,23 @@ impl<'a> Worker<'a> {
             let place = self.scan.slots.of(source_of(head));
             if id_of(head) == chunk.0 && place != Slots::NONE {
                 self.multiply_one(row, 0);
-                let weight =
-                    self.signs.map_or_else(|| weight_of(head), |(_, factors)| weight_of(&factors[row]));
-                self.offer(place, self.products[0] as f32 * weight, row);
+                let product = self.products[0];
+                let (product, weight) = match self.signs {
+                    Some((_, factors)) => (2 * product - self.scan.probe.sum, weight_of(&factors[row])),
+                    None => (product, weight_of(head)),
+                };
+                self.offer(place, product as f32 * weight, row);
             }
         }
     }
 
-    /// The product of one row, by its signs where there are any.
+    /// The product of one row; by its signs, where there are any, the sum that makes it.
     fn multiply_one(&mut self, row: usize, at: usize) {
         let query = &self.scan.probe.codes;
         let product = &mut self.products[at..=at];
         if let Some((bits, _)) = self.signs {
             let width = query.len().div_ceil(8);
             self.kernels.sign_dots(query, &bits[row * width..][..width], product);
-            product[0] = 2 * product[0] - self.scan.probe.sum;
         } else {
             self.kernels.dots_i8(query, &self.codes[row * query.len()..][..query.len()], product);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mainstem_core::ChunkId;
 use mainstem_core::contract::Found;
-use mainstem_kernels::dot_f16;
+use mainstem_kernels::{dot_f16, prefetch};
 
 use super::super::allowed::{Scope, Spread};
 use super::best::Best;
@@ -19,6 +19,8 @@ use crate::Error;
 /// signs keep .997 of the ten nearest, 300 all.
 const KEEP_CODES: usize = 50;
 const KEEP_SIGNS: usize = 300;
+/// How many rows ahead memory is asked for what is going to be scored.
+const AHEAD: usize = 4;
 /// How many more rows of a source are scored again than are wanted.
 const KEEP_TIMES: usize = 4;
 
@@ -58,11 +60,11 @@ impl MatrixView {
         &self,
         query: &[f32],
         sources: &[u32],
-        allowed: Option<&Allowed>,
+        allowed: Option<&Arc<Allowed>>,
         limit: usize,
     ) -> Result<Vec<(u32, Vec<Found>)>, Error> {
         let Some(probe) = self.probe(query)? else { return Ok(Vec::new()) };
-        let slots = Slots::new(sources);
+        let (probe, slots) = (Arc::new(probe), Arc::new(Slots::new(sources)));
         if slots.sources().is_empty() || limit == 0 {
             return Ok(Vec::new());
         }
@@ -130,33 +132,48 @@ impl MatrixView {
         Probe::new(query).map(Some)
     }
 
-    fn shortlists(&self, probe: &Probe, slots: &Slots, allowed: Option<&Allowed>, limit: usize) -> Vec<Best> {
-        let pass = self.pass(allowed);
+    fn shortlists(
+        &self,
+        probe: &Arc<Probe>,
+        slots: &Arc<Slots>,
+        allowed: Option<&Arc<Allowed>>,
+        limit: usize,
+    ) -> Vec<Best> {
         let least = if self.snapshot.signs().is_some() { KEEP_SIGNS } else { KEEP_CODES };
         let keep = limit.saturating_mul(KEEP_TIMES).max(least).min(self.snapshot.rows());
-        let scan = Scan { snapshot: &self.snapshot, probe, slots, allowed, keep, pass };
+        let scan = Scan {
+            snapshot: Arc::clone(&self.snapshot),
+            probe: Arc::clone(probe),
+            slots: Arc::clone(slots),
+            allowed: allowed.cloned(),
+            keep,
+            pass: self.pass(allowed),
+        };
         scan.run(self.tuning.rows_per_thread)
     }
 
     /// A few allowed chunks are looked up one by one. A row that is picked costs as much as several that are passed in order, and more of
     /// them where those are signs.
-    fn pass<'a>(&'a self, allowed: Option<&'a Allowed>) -> Pass<'a> {
-        let signs = self.snapshot.signs();
-        let cost = if signs.is_some() { 10 } else { 5 };
-        match (allowed, signs) {
-            (Some(allowed), _) if allowed.len().saturating_mul(cost) <= self.snapshot.rows() => {
-                Pass::Gather(allowed.chunks())
-            }
-            (_, Some((bits, factors))) => Pass::Signs(bits, factors),
-            (_, None) => Pass::Codes,
+    fn pass(&self, allowed: Option<&Arc<Allowed>>) -> Pass {
+        let signs = self.snapshot.signs().is_some();
+        let cost = if signs { 10 } else { 5 };
+        let few = |allowed: &Arc<Allowed>| allowed.len().saturating_mul(cost) <= self.snapshot.rows();
+        match allowed {
+            Some(allowed) if few(allowed) => Pass::Gather(Arc::clone(allowed)),
+            _ if signs => Pass::Signs,
+            _ => Pass::Codes,
         }
     }
 
     /// The best `limit` of some rows, by their cosines.
     fn rescore(&self, probe: &Probe, rows: &[u32], limit: usize) -> Vec<Found> {
-        let found =
-            |&row: &u32| Found { chunk: ChunkId(self.snapshot.id(row)), score: self.exact(probe, row) };
-        let mut found: Vec<Found> = rows.iter().map(found).collect();
+        let found = |(at, &row): (usize, &u32)| {
+            if let Some(ahead) = rows.get(at + AHEAD) {
+                prefetch(self.snapshot.exact_of(*ahead));
+            }
+            Found { chunk: ChunkId(self.snapshot.id(row)), score: self.exact(probe, row) }
+        };
+        let mut found: Vec<Found> = rows.iter().enumerate().map(found).collect();
         found.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk.cmp(&b.chunk)));
         found.truncate(limit);
         found

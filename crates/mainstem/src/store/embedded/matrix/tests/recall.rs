@@ -1,10 +1,12 @@
 //! What is found, against the exact answer.
 
+use std::sync::Arc;
+
 use super::super::Allowed;
 use super::*;
 
 /// Searches all three sources with some queries; returns the share of the right chunks that was found.
-fn recall(matrix: &Matrix, rows: &[Row], allowed: Option<&Allowed>, noise: &mut Noise) -> f64 {
+fn recall(matrix: &Matrix, rows: &[Row], allowed: Option<&Arc<Allowed>>, noise: &mut Noise) -> f64 {
     let view = matrix.view().unwrap();
     let (mut found, mut wanted) = (0, 0);
     for _ in 0..8 {
@@ -34,7 +36,7 @@ fn check(vectors: Vec<Vec<f32>>, tuning: Tuning) {
     let rows = rows(vectors);
     put(&matrix, &rows, 1);
     let some = |every: usize| Allowed::new(rows.iter().step_by(every).map(|row| ChunkId(row.0)).collect());
-    for allowed in [None, Some(some(2)), Some(some(33))] {
+    for allowed in [None, Some(Arc::new(some(2))), Some(Arc::new(some(33)))] {
         let share = recall(&matrix, &rows, allowed.as_ref(), &mut noise);
         assert!(share >= 0.99, "{share} of {} with {:?}", rows[0].2.len(), allowed.map(|a| a.len()));
     }
@@ -98,7 +100,7 @@ fn unwanted_sources_are_not_found_and_empty_ones_are_left_out() {
     assert_eq!(answer[1].1.len(), 4);
     assert!(view.search(&rows[0].2, &[], None, 4).unwrap().is_empty());
     assert!(view.search(&rows[0].2, &[1], None, 0).unwrap().is_empty());
-    assert!(view.search(&rows[0].2, &[1], Some(&Allowed::default()), 4).unwrap().is_empty());
+    assert!(view.search(&rows[0].2, &[1], Some(&Arc::default()), 4).unwrap().is_empty());
 }
 
 #[test]

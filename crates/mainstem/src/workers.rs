@@ -1,6 +1,6 @@
-//! Threads for errands: those that have nothing to do wait for the next search, which is faster than starting new ones.
+//! Threads for what a search does at once: those that have nothing to do wait for the next search, which is faster than starting new ones.
 //!
-//! An errand never waits for a thread: when none is idle, it gets a new one. One that hangs keeps its thread and holds up nobody.
+//! No work waits for a thread: when none is idle, it gets a new one. Work that hangs keeps its thread and holds up nobody.
 
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender, channel};
@@ -15,7 +15,7 @@ const IDLE: usize = 16;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a thread does.
-pub(super) type Work = Box<dyn FnOnce() + Send>;
+pub(crate) type Work = Box<dyn FnOnce() + Send>;
 
 /// The threads that wait for work, the last one to have had some at the end.
 static WAITING: Mutex<Vec<(ThreadId, Sender<Work>)>> = Mutex::new(Vec::new());
@@ -28,7 +28,7 @@ fn waiting() -> MutexGuard<'static, Vec<(ThreadId, Sender<Work>)>> {
 ///
 /// # Errors
 /// When no thread waits and none can be started.
-pub(super) fn start(mut work: Work) -> io::Result<()> {
+pub(crate) fn start(mut work: Work) -> io::Result<()> {
     loop {
         let Some((_, worker)) = waiting().pop() else { break };
         match worker.send(work) {
@@ -42,7 +42,7 @@ pub(super) fn start(mut work: Work) -> io::Result<()> {
             next();
         }
     };
-    thread::Builder::new().name("mainstem-leg".into()).spawn(serve).map(drop)
+    thread::Builder::new().name("mainstem-search".into()).spawn(serve).map(drop)
 }
 
 /// The next work of this thread; nothing when it should end.

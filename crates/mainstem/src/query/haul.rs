@@ -1,0 +1,161 @@
+//! The haul: what all legs of a search brought home, read as far as it is worth it.
+
+use std::sync::Arc;
+
+use mainstem_core::answer::Why;
+use mainstem_core::deadline::Deadline;
+use mainstem_core::time::Moment;
+use mainstem_core::{Answer, Candidates, ChunkId, Error, LegState, Search};
+use rustc_hash::FxHashMap;
+
+use super::assemble::{self, Chunks};
+use super::errand::{Catch, Named};
+use super::hands::Works;
+use super::legs::{Finisher, Legs, Outcome};
+
+/// How many chunks a thread reads at least.
+const LEAST_SHARE: usize = 16;
+
+/// What was found, and what was read of it.
+pub(super) struct Haul {
+    outcomes: Vec<Outcome>,
+    lists: Candidates<ChunkId>,
+    read: FxHashMap<ChunkId, Named>,
+    /// Whether candidates were left unread.
+    pub(super) partly: bool,
+}
+
+impl Haul {
+    pub(super) fn outcomes(&self) -> &[Outcome] {
+        &self.outcomes
+    }
+
+    /// Hands over everything that is to be ranked.
+    pub(super) fn unload(&mut self, legs: &Legs, now: Moment) -> (Search, Chunks) {
+        let (lists, read) = (std::mem::take(&mut self.lists), std::mem::take(&mut self.read));
+        assemble::search(&legs.plan, &self.outcomes, lists, read, now)
+    }
+
+    /// The same with everything read.
+    ///
+    /// # Errors
+    /// When a list lacks what the fusion needs.
+    pub(super) fn whole(self, legs: &Arc<Legs>) -> Result<Self, Error> {
+        Reading { legs, outcomes: self.outcomes }.all(Finisher::Search)
+    }
+}
+
+/// Reading what was found.
+pub(super) struct Reading<'a> {
+    pub(super) legs: &'a Arc<Legs>,
+    pub(super) outcomes: Vec<Outcome>,
+}
+
+impl Reading<'_> {
+    /// Reads what is worth it.
+    ///
+    /// # Errors
+    /// When a list lacks what the fusion needs.
+    pub(super) fn haul(self, who: Finisher) -> Result<Haul, Error> {
+        let depth = self.depth();
+        self.read(depth, who)
+    }
+
+    fn all(self, who: Finisher) -> Result<Haul, Error> {
+        self.read(None, who)
+    }
+
+    /// How many of the best candidates are worth reading; nothing where all are. Twice as many as the stages look at, for the copies
+    /// among them: a copy has nearly the score of what it is a copy of. The copy of a whole source may be anywhere.
+    fn depth(&self) -> Option<usize> {
+        let spec = &self.legs.plan.pipeline;
+        let looks_at = spec.looks_at()?;
+        let whole = self.outcomes.iter().any(|outcome| !outcome.catch.scale.copies.is_empty());
+        let copies = if spec.dedup.is_some() { looks_at } else { 0 };
+        (!whole && !self.legs.whole).then_some(looks_at.saturating_add(copies))
+    }
+
+    fn read(mut self, depth: Option<usize>, who: Finisher) -> Result<Haul, Error> {
+        let mut read = FxHashMap::default();
+        let plan = &self.legs.plan;
+        loop {
+            let lists = assemble::lists(plan, &self.outcomes)?;
+            let mut wanted = self.worth_reading(&lists, depth)?;
+            wanted.retain(|chunk| !read.contains_key(chunk));
+            if !wanted.is_empty() {
+                match self.chunks(&wanted, who) {
+                    Ok(named) => read.extend(named.into_iter().map(|named| (named.stored.id, named))),
+                    Err((state, reason)) => {
+                        self.fail(state, reason.as_ref());
+                        continue;
+                    }
+                }
+                if assemble::drop_strays(&mut self.outcomes, &wanted, &read, &plan.filter) {
+                    continue;
+                }
+            }
+            let partly = read.len() < lists.len();
+            return Ok(Haul { outcomes: self.outcomes, lists, read, partly });
+        }
+    }
+
+    fn worth_reading(
+        &self,
+        lists: &Candidates<ChunkId>,
+        depth: Option<usize>,
+    ) -> Result<Vec<ChunkId>, Error> {
+        match depth.filter(|depth| *depth < lists.len()) {
+            None => Ok((0..lists.len() as u32).map(|slot| *lists.id(slot)).collect()),
+            Some(depth) => {
+                let fused = self.legs.pipeline.preview(self.legs.plan.query(), lists)?;
+                Ok(fused.hits().iter().take(depth).map(|hit| *lists.id(hit.slot)).collect())
+            }
+        }
+    }
+
+    /// Reads chunks, in two threads where that is worth it; or says what became of the legs that found them. What was found is of no use
+    /// unread, so the hard limit alone counts.
+    fn chunks(&self, chunks: &[ChunkId], who: Finisher) -> Result<Vec<Named>, (LegState, Option<String>)> {
+        // All errands read the same way.
+        let Some(task) = self.legs.tasks.first() else { return Ok(Vec::new()) };
+        let share = chunks.len().div_ceil(2).max(LEAST_SHARE);
+        let mut works = Works::<Vec<Named>>::new();
+        for chunks in chunks.chunks(share) {
+            let (errand, chunks) = (task.errand.clone(), chunks.to_vec());
+            works.push_back(Box::new(move || errand.read(&chunks)));
+        }
+        let hard = self.legs.plan.deadline.hard;
+        let home = match who {
+            Finisher::Leg => self.legs.hands.with_own(works),
+            Finisher::Search => self.legs.hands.at_once(works, Deadline { soft: hard, hard }),
+        };
+        let mut read = Vec::with_capacity(chunks.len());
+        for home in home {
+            match home.map(|home| home.result) {
+                Some(Ok(named)) => read.extend(named),
+                Some(Err(reason)) => return Err((LegState::Failed, Some(reason))),
+                None => return Err((LegState::TimedOut, None)),
+            }
+        }
+        Ok(read)
+    }
+
+    /// What cannot be read was not found.
+    fn fail(&mut self, state: LegState, reason: Option<&String>) {
+        for outcome in self.outcomes.iter_mut().filter(|outcome| outcome.state.answered()) {
+            let notes = std::mem::take(&mut outcome.catch.notes);
+            outcome.catch = Catch { notes, ..Catch::default() };
+            outcome.state = state;
+            outcome.reason = reason.cloned();
+        }
+    }
+}
+
+/// Whether an answer is the one that reading everything would have given: all hits up to the end of the page were read, and the stages
+/// had as many as they look at. What was not read is ranked by the same scores, and so shows where it would be.
+pub(super) fn suffices(answer: &Answer, looks_at: usize, search: &Search, chunks: &Chunks) -> bool {
+    let unread = search.candidates.len() - chunks.len();
+    let before = answer.dropped.iter().filter(|dropped| matches!(dropped.why, Why::BeforeOffset { .. }));
+    let mut page = answer.hits.iter().map(|hit| &hit.id).chain(before.map(|dropped| &dropped.id));
+    unread == 0 || (answer.total >= looks_at + unread && page.all(|id| chunks.contains_key(id)))
+}
