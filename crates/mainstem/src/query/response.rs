@@ -8,7 +8,7 @@ use mainstem_core::answer::{Fate, Why};
 use mainstem_core::contract::Channel;
 use mainstem_core::status::Status;
 use mainstem_core::time::Moment;
-use mainstem_core::{Answer, Hit, Ledger, StoredChunk};
+use mainstem_core::{Answer, Candidates, Hit, Ledger, StoredChunk};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
@@ -167,6 +167,7 @@ impl Response {
     pub(super) fn new(
         plan: Plan,
         answer: Answer,
+        candidates: &Candidates<String>,
         chunks: &Chunks,
         why_not: Option<&String>,
         took: Duration,
@@ -180,7 +181,7 @@ impl Response {
         Self {
             hits: answer.hits.iter().filter_map(hit).collect(),
             total: answer.total,
-            by_source: by_source(&plan, &answer),
+            by_source: by_source(candidates, &answer),
             status: answer.status.clone(),
             why_not,
             alternatives: None,
@@ -192,18 +193,27 @@ impl Response {
     }
 }
 
-/// The hits of all pages, counted by source. A name begins with its source; of two that fit, the longer one is meant.
-fn by_source(plan: &Plan, answer: &Answer) -> BTreeMap<String, usize> {
-    let sources: BTreeSet<&str> = plan.legs.iter().map(|leg| leg.source.as_str()).collect();
-    let of = |id: &str| {
-        let mut starts = id.rmatch_indices('/').map(|(at, _)| &id[..at]);
-        starts.find_map(|start| sources.get(start).copied())
+/// The hits of all pages, counted by source: a candidate is of the source whose list holds it, whether it was read or not. A document that
+/// was made of chunks is in no list; its name begins with its source.
+fn by_source(candidates: &Candidates<String>, answer: &Answer) -> BTreeMap<String, usize> {
+    let mut holders: Vec<&str> = vec![""; candidates.len()];
+    for list in candidates.lists() {
+        list.slots().iter().for_each(|slot| holders[*slot as usize] = &list.leg().source);
+    }
+    let sources: BTreeSet<&str> = candidates.lists().iter().map(|list| list.leg().source.as_str()).collect();
+    let of = |id: &String| match candidates.slot(id) {
+        Some(slot) => Some(holders[slot as usize]).filter(|source| !source.is_empty()),
+        None => {
+            // Of two sources that fit, the longer one is meant.
+            let mut starts = id.rmatch_indices('/').map(|(at, _)| &id[..at]);
+            starts.find_map(|start| sources.get(start).copied())
+        }
     };
     let on_other_pages = answer
         .dropped
         .iter()
         .filter(|dropped| matches!(dropped.why, Why::BehindLimit { .. } | Why::BeforeOffset { .. }));
-    let ids = answer.hits.iter().map(|hit| hit.id.as_str()).chain(on_other_pages.map(|one| one.id.as_str()));
+    let ids = answer.hits.iter().map(|hit| &hit.id).chain(on_other_pages.map(|one| &one.id));
     let mut counts = BTreeMap::new();
     for source in ids.filter_map(of) {
         *counts.entry(source.to_owned()).or_default() += 1;
