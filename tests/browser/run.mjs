@@ -1,18 +1,21 @@
 // The web page in a real browser, against a real server on the demo's documents.
 //
-//   node tests/browser/run.mjs MAINSTEM CHROMIUM OUT
+//   node tests/browser/run.mjs MAINSTEM CHROMIUM OUT [--large]
 //
+// With --large it measures the page on a store of 100,000 chunks instead, which it makes the first time; build the program with `--release` for that.
 // MAINSTEM is the program, CHROMIUM the browser, OUT the folder that has `node_modules` and gets the pictures. With WEB_FILES=FOLDER the files
 // of the page come from that folder instead of the program: to try a change without building. ONLY=WORDS runs the cases with these words, and
 // UPDATE_PICTURES=1 renews the picture of the README.
 
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
 import { cases } from "./cases.mjs";
+import { large } from "./large.mjs";
+import { served } from "./served.mjs";
+import { World } from "./world.mjs";
 
 const [mainstem, chromium, out] = process.argv.slice(2).map((path) => resolve(path));
 const only = process.env.ONLY;
@@ -20,36 +23,16 @@ const load = createRequire(join(out, "node_modules", "x"));
 const { chromium: playwright } = load("playwright-core");
 const axe = readFileSync(load.resolve("axe-core/axe.min.js"), "utf8");
 
-/** Starts the demo behind its page, without a model and without a browser of its own. */
-async function serve() {
-  const store = join(out, "store");
-  rmSync(store, { recursive: true, force: true });
-  const none = join(out, "none");
-  mkdirSync(none, { recursive: true });
-  const child = spawn(mainstem, ["demo", "--open", "--keep", store], { env: { PATH: none, HOME: none, MAINSTEM_MODELS: none }, stdio: ["ignore", "pipe", "inherit"] });
-  const url = await new Promise((found, failed) => {
-    let text = "";
-    child.stdout.on("data", (data) => {
-      text += data;
-      const address = /http:\S+/.exec(text);
-      if (address) found(address[0]);
-    });
-    child.on("exit", (code) => failed(new Error(`the server stopped with ${code}`)));
-  });
-  process.on("exit", () => child.kill("SIGTERM"));
-  return { url, origin: new URL(url).origin, stop: () => new Promise((done) => { child.removeAllListeners("exit"); child.on("exit", (code) => done(code)); child.kill("SIGTERM"); }) };
-}
+const world = new World(mainstem, out);
+const store = world.folder("store");
 
 /** Runs a command on the store of the demo, and gives its exit code. */
-function run(...args) {
-  const none = join(out, "none");
-  return spawnSync(mainstem, ["--store", join(out, "store"), ...args], { env: { PATH: none, HOME: none, MAINSTEM_MODELS: none }, cwd: new URL("../..", import.meta.url) }).status;
-}
+const run = (...args) => world.run(store, ...args).status;
 
 /** A page that notes everything it must not do. */
-async function open(browser, server, options, seen) {
+async function open(browser, options, seen) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 860 }, colorScheme: "light", ...options });
-  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   await page.addInitScript(() => {
@@ -57,7 +40,7 @@ async function open(browser, server, options, seen) {
     document.addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective}: ${event.blockedURI}`));
   });
   page.on("request", (request) => {
-    if (!request.url().startsWith(server.origin + "/")) seen.outside.push(request.url());
+    if (!seen.own.some((origin) => request.url().startsWith(`${origin}/`))) seen.outside.push(request.url());
   });
   page.on("pageerror", (error) => seen.errors.push(String(error)));
   page.on("console", (message) => {
@@ -68,9 +51,8 @@ async function open(browser, server, options, seen) {
     dialog.dismiss();
   });
   if (process.env.WEB_FILES) await page.route(/\/web\/[a-z]+\.(js|css)$/, async (route) => {
-    const response = await route.fetch();
     const name = new URL(route.request().url()).pathname.slice("/web/".length);
-    await route.fulfill({ response, body: readFileSync(join(process.env.WEB_FILES, name)) });
+    await route.fulfill({ contentType: name.endsWith(".css") ? "text/css" : "text/javascript", body: readFileSync(join(process.env.WEB_FILES, name)) });
   });
   return page;
 }
@@ -84,18 +66,27 @@ async function accessible(page) {
   return found.map((one) => one.id);
 }
 
-const server = await serve();
+const measured = process.argv.includes("--large");
+const server = measured ? null : await world.start(["demo", "--open", "--keep", store]);
 const browser = await playwright.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu", "--font-render-hinting=none"] });
 const report = { timings: {}, axe: {} };
 let failed = 0;
-for (const [name, options, body] of cases) {
-  if (only && !name.includes(only)) continue;
-  const seen = { outside: [], errors: [] };
-  const page = await open(browser, server, options, seen);
+
+/** Runs one case in a page of its own; what it has started is stopped behind it. */
+async function play([name, options, body]) {
+  const seen = { outside: [], errors: [], own: server ? [server.origin] : [] };
+  const ends = [];
+  const page = await open(browser, options, seen);
   const picture = (file, more = {}) => page.screenshot({ path: join(out, `${file}.png`), animations: "disabled", ...more });
+  const known = (started) => {
+    seen.own.push(started.origin);
+    ends.push(started.stop);
+    return started;
+  };
+  const serve = async (...args) => known(await world.serve(...args));
   try {
-    await body({ page, server, picture, run, accessible: async (what) => (report.axe[what] = await accessible(page)), report, seen });
-    assert.deepEqual(await page.evaluate(() => window.violations), [], "the page breaks its own policy");
+    await body({ page, server, world, serve, known, picture, run, accessible: async (what) => (report.axe[what] = await accessible(page)), after: (end) => ends.push(end), report, seen });
+    assert.deepEqual((await page.evaluate(() => window.violations)) ?? [], [], "the page breaks its own policy");
     assert.deepEqual(seen.outside, [], "the page asks somebody else");
     assert.deepEqual(seen.errors, [], "the page has errors");
     console.log(`ok      ${name}`);
@@ -105,10 +96,15 @@ for (const [name, options, body] of cases) {
     await picture(`failed-${name.replaceAll(/\W+/g, "-")}`).catch(() => undefined);
   }
   await page.context().close();
+  for (const end of ends.reverse()) await end();
+}
+
+for (const one of measured ? large : [...cases, ...served]) {
+  if (!only || one[0].includes(only)) await play(one);
 }
 await browser.close();
-assert.equal(await server.stop(), 0, "the server stops well");
+if (server) assert.equal(await server.stop(), 0, "the server stops well");
 if (process.env.UPDATE_PICTURES && !failed) copyFileSync(join(out, "readme.png"), new URL("../../docs/images/page.png", import.meta.url));
-writeFileSync(join(out, "report.json"), JSON.stringify(report, null, 2));
+writeFileSync(join(out, measured ? "large.json" : "report.json"), JSON.stringify(report, null, 2));
 console.log(`time from the last key to the first result: ${JSON.stringify(report.timings)}`);
 process.exit(failed ? 1 : 0);

@@ -61,6 +61,14 @@ pub(crate) enum Command {
 impl Command {
     /// Whether a server can do it in the place of a store.
     pub(crate) fn asks_servers(&self) -> bool {
-        matches!(self, Self::Ingest(_) | Self::Sources(_) | Self::Search(_) | Self::Related(_) | Self::Mcp(_))
+        matches!(
+            self,
+            Self::Ingest(_)
+                | Self::Sources(_)
+                | Self::Search(_)
+                | Self::Ask(_)
+                | Self::Related(_)
+                | Self::Mcp(_)
+        )
     }
 }

@@ -58,7 +58,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Mcp(args) => mcp::run(args, &place.place()?),
         Command::Demo(args) => demo::run(args),
         Command::Init(args) => store::init(args, store),
-        Command::Ask(args) => ask::run(args, store),
+        Command::Ask(args) => ask::run(args, &place.place()?),
         Command::Fuse(args) => fuse::run(args),
         Command::Eval(args) => eval::run(args, store),
         Command::Tune(args) => tune::run(args, store),

@@ -68,7 +68,7 @@ fn without_a_model_there_is_something_to_paste() {
     assert!(stderr(&prompt).contains("ready to paste"));
     let nothing = run(&folder, &["ask", "zebra"]);
     assert_eq!((nothing.status.code(), stdout(&nothing).as_str()), (Some(1), ""));
-    assert!(stderr(&nothing).contains("nothing was found"));
+    assert!(stderr(&nothing).contains("nothing found for `zebra`; try"));
 }
 
 #[test]
@@ -115,10 +115,11 @@ fn a_model_answers_and_its_citations_are_checked() {
 fn an_error_in_the_middle_comes_after_what_came() {
     let folder = filled("ask-error");
     let broken = format!("data: {{\"error\": {{\"message\": \"bad key {KEY}\"}}}}\n\n");
-    let service = Service::start(vec![Script::stream([Step::Say("Run the"), Step::Raw(broken)])]);
+    let service = Service::start(vec![Script::stream([Step::Say("Run the [1]"), Step::Raw(broken)])]);
     config(&folder, &service);
-    let output = run(&folder, &["ask", "rollback"]);
-    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), "Run the\n"));
+    let output = run(&folder, &["ask", "how do I roll back a release"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(stdout(&output), "Run the [1]\n\n[1] wiki: Releases  https://wiki.example/release\n");
     assert!(stderr(&output).contains("error[E0305]: the model failed: bad key …"), "{}", stderr(&output));
     assert!(!stderr(&output).contains(KEY));
 }
@@ -147,6 +148,7 @@ fn slips_are_told() {
         (&["--template", "nowhere.jinja"], "cannot read the template"),
         (&["--template", "bad.jinja"], "unknown variable `kindz` in the template"),
         (&["--source", "wikki"], "unknown source `wikki`"),
+        (&["--rerank", "nowhere"], "nowhere"),
     ] {
         let output = run(&folder, &[&["ask", "rollback"], arguments].concat());
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

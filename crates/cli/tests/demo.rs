@@ -144,7 +144,7 @@ fn what_is_measured_is_better_than_the_ways_it_is_compared_with() {
 fn the_commands_it_names_work() {
     let (folder, text) = shown();
     let named = commands(text);
-    assert_eq!(named.len(), 3, "{named:?}");
+    assert_eq!(named.len(), 4, "{named:?}");
     for command in &named {
         run_quoted(folder, command);
     }

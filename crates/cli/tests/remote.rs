@@ -4,11 +4,14 @@
 
 mod command;
 mod served;
+#[path = "../../mainstem/tests/ask/service.rs"]
+mod service;
 
 use std::process::Output;
 
 use command::{Folder, stderr, stdout};
 use served::{Served, command, filled, python};
+use service::{Script, Service, Step};
 
 fn run(folder: &Folder, place: &[&str], arguments: &[&str]) -> Output {
     command(folder, &[place, arguments].concat()).output().unwrap()
@@ -75,6 +78,68 @@ fn a_server_answers_as_its_store_does() {
         codes.push(here.status.code().unwrap());
     }
     assert_eq!(codes, [1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 2, 2]);
+}
+
+/// The question, on the store and through a server that has the settings.
+fn asked(folder: &Folder, server: &Served, more: &[&str]) -> [Output; 2] {
+    let question = [&["ask", "roll back a release", "--now", "2026-02-01"], more].concat();
+    [["--store", "s"], ["--server", &server.url]].map(|place| run(folder, &place, &question))
+}
+
+#[test]
+fn a_server_packs_as_its_store_does() {
+    let folder = filled("remote-context");
+    let server = Served::start(&folder);
+    for more in [
+        &[][..],
+        &["--context"],
+        &["--json"],
+        &["--context", "--json", "--budget", "60"],
+        &["--source", "chat", "-n", "1", "--context"],
+        &["--where", "status=none"],
+        &["--where", "status=none", "--json"],
+        &["--stages", "2"],
+        &["--source", "wikki"],
+    ] {
+        let [here, there] = asked(&folder, &server, more);
+        assert_eq!(stdout(&here), stdout(&there), "{more:?}");
+        assert_eq!(here.status.code(), there.status.code(), "{more:?}");
+        if here.status.code() != Some(2) {
+            assert_eq!(stderr(&here), stderr(&there), "{more:?}");
+        }
+    }
+    let refused = run(&folder, &["--server", &server.url], &["ask", "x", "--template", "t.jinja"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("a server has its own prompt"), "{}", stderr(&refused));
+}
+
+#[test]
+fn a_server_answers_questions_as_they_are_written() {
+    let folder = filled("remote-answer");
+    let broken = "data: {\"error\": {\"message\": \"out of memory\"}}\n\n".to_owned();
+    let whole = Script::says(&["Run the job [1], ", "not [9]."]);
+    let failing = Script::stream([Step::Say("Run the job [1] "), Step::Raw(broken)]);
+    let three = ["- a [1]", "A [1].", "All of it [1]."].map(|text| Script::says(&[text]));
+    let scripts = [vec![whole.clone(), whole.clone(), whole], vec![failing.clone(), failing], three.to_vec()];
+    let service = Service::start(scripts.concat());
+    let settings = format!("[ask]\nurl = \"{}\"\nmodel = \"scripted\"\ntimeout = 30\n", service.url);
+    folder.file("s/mainstem.toml", settings);
+    let server = Served::start(&folder);
+    let [here, there] = asked(&folder, &server, &[]);
+    assert_eq!(stdout(&here), stdout(&there));
+    let printed = stdout(&there);
+    assert!(printed.starts_with("Run the job [1], not [9].\n\n[1] "), "{printed}");
+    let told = stderr(&there);
+    assert!(told.contains("cites [9], which is no passage") && told.contains("passages, "), "{told}");
+    let json = run(&folder, &["--server", &server.url], &["ask", "roll back", "--json"]);
+    assert!(stdout(&json).contains("\"answer\": \"Run the job [1], not [9].\""), "{}", stdout(&json));
+    let [here, there] = asked(&folder, &server, &[]);
+    assert_eq!((stdout(&here), here.status.code()), (stdout(&there), there.status.code()));
+    assert_eq!(there.status.code(), Some(2));
+    assert!(stdout(&there).starts_with("Run the job [1] \n\n[1] "), "{}", stdout(&there));
+    assert!(stderr(&there).contains("error[E0305]: the model failed: out of memory"), "{}", stderr(&there));
+    let three = run(&folder, &["--server", &server.url], &["ask", "roll back", "--stages", "3"]);
+    assert!(stdout(&three).starts_with("All of it [1].\n"), "{}", stdout(&three));
 }
 
 #[test]

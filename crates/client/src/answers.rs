@@ -1,5 +1,6 @@
 //! What the server answers.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use mainstem_core::Ledger;
@@ -17,6 +18,9 @@ pub struct SearchAnswer {
     pub hits: Vec<Hit>,
     /// How many hits there were before the cut to a page.
     pub total: usize,
+    /// How many of them each source has, by name; nothing from an older server.
+    #[serde(default)]
+    pub by_source: BTreeMap<String, usize>,
     /// What each leg and each stage did.
     pub status: Status,
     /// What became of the chunk that was asked about.

@@ -48,6 +48,12 @@ impl Error {
         Self::new(Code::Unavailable, message, "send the same again; what is there already costs little")
     }
 
+    /// An answer that broke off before its end.
+    pub fn cut_short() -> Self {
+        let message = "the server's answer broke off, expected an event `done` at its end";
+        Self::new(Code::Unavailable, message, "ask again; what came is incomplete")
+    }
+
     /// What a server said when it refused, or its status alone where somebody else answered.
     pub fn refused(status: u16, body: &[u8]) -> Self {
         let told: Option<Self> =

@@ -19,10 +19,12 @@
 
 mod address;
 mod answers;
+pub mod ask;
 mod error;
 mod ingest;
 mod search;
 
+use std::io::BufReader;
 use std::time::Duration;
 
 use mainstem_core::contract::SourceStats;
@@ -96,6 +98,35 @@ impl Client {
     pub fn search_json(&self, search: &Search) -> Result<Value, Error> {
         let body = serde_json::to_value(search).map_err(|error| Error::unreadable(&error))?;
         self.call("POST", "/v1/search", Some(&body))
+    }
+
+    /// Asks a question, and hands on the answer as it comes, until `hear` has heard enough. A model that fails is an event; what came stays.
+    ///
+    /// # Errors
+    /// As [`Self::search`], and when the answer breaks off.
+    pub fn ask(
+        &self,
+        question: &ask::Question,
+        hear: &mut dyn FnMut(ask::Event) -> bool,
+    ) -> Result<(), Error> {
+        let request = self.request(Method::POST, "/v1/ask").header("content-type", "application/json");
+        let body = question.body(true)?.to_string();
+        let request = request.body(body).map_err(|_| Error::address(&self.base))?;
+        let mut answer = self.agent.run(request).map_err(|error| Error::unreachable(&self.base, &error))?;
+        let status = answer.status().as_u16();
+        if status != 200 {
+            let body = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec();
+            return Err(Error::refused(status, &body.unwrap_or_default()));
+        }
+        ask::read(BufReader::new(answer.body_mut().as_reader()), hear)
+    }
+
+    /// The same at once, as the server writes it. There is no answer where the model fails.
+    ///
+    /// # Errors
+    /// As [`Self::ask`], and when the model fails.
+    pub fn ask_json(&self, question: &ask::Question) -> Result<Value, Error> {
+        self.call("POST", "/v1/ask", Some(&question.body(false)?))
     }
 
     /// What each source holds.

@@ -42,6 +42,7 @@ const ASSETS: &[Asset] = assets! {
     "/web/keys.js" = "keys.js", SCRIPT;
     "/web/ledger.js" = "ledger.js", SCRIPT;
     "/web/place.js" = "place.js", SCRIPT;
+    "/web/prose.js" = "prose.js", SCRIPT;
     "/web/related.js" = "related.js", SCRIPT;
     "/web/sources.js" = "sources.js", SCRIPT;
     "/web/status.js" = "status.js", SCRIPT;

@@ -1,19 +1,23 @@
 //! `mainstem ask`: the best hits, packed for a language model, and its answer.
 
 mod render;
+mod there;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use mainstem::ask::{Asker, BUDGET, CONSIDERED, Context, Reply, Stages};
-use mainstem::query::{Request, Response};
+use mainstem::ask::{Asker, BUDGET, CONSIDERED, PATIENCE, Reply, Stages};
+use mainstem::query::Request;
+use serde::Serialize;
 
 use crate::failure::{Failure, Problem};
 use crate::output;
+use crate::remote::Place;
 use crate::search::config::{Config, ConfigArgs};
-use crate::search::open;
 use crate::search::settings::{RankArgs, WaitArgs, WhatArgs};
+use crate::search::{open, render as search};
+use render::Packed;
 
 const HELP: &str = "\
 Examples:
@@ -21,6 +25,7 @@ Examples:
   mainstem ask \"how do we roll back a release\" --context --budget 2000
   mainstem ask \"why four attempts\" --source reviews --source wiki --template recipes/code-review/prompt.jinja
   mainstem ask \"what changed since May\" --since 30d --stages 3 --json
+  mainstem --server http://127.0.0.1:7700 ask \"how do we roll back a release\"
 
 The best hits are packed into a context that keeps to a budget of tokens, with a heading for each passage. A
 model answers from it and cites passages by number; what it cites is checked. Any service with the interface of
@@ -77,24 +82,39 @@ pub(crate) struct AskArgs {
     json: bool,
 }
 
-/// Runs the command on the store in this folder.
-pub(crate) fn run(args: &AskArgs, store: &Path) -> Result<ExitCode, Failure> {
-    let config = args.config.read(store)?;
+/// Runs the command.
+pub(crate) fn run(args: &AskArgs, place: &Place<'_>) -> Result<ExitCode, Failure> {
+    match place {
+        Place::Store(store) => here(args, store),
+        Place::Server(client) => there::run(args, client),
+    }
+}
+
+/// Asks about the store in this folder.
+fn here(args: &AskArgs, store: &Path) -> Result<ExitCode, Failure> {
+    let config = args.config.read(store)?.reranked(args.rank.rerank.as_deref())?;
     let asker = args.asker(&config)?;
     let request = args.request(&config)?;
     let engine = config.on(open::engine(store, open::needs_model(&request))?)?;
-    let response = engine.search(&request)?;
-    remarks(&response, &config);
-    let context = asker.context(&response, None)?;
-    if response.hits.is_empty() {
-        if args.json {
-            output::write(None, &(to_json(&Reply::new(context, None))? + "\n"))?;
-        }
-        output::note("nothing was found");
-        return Ok(ExitCode::from(1));
+    let mut response = engine.search(&request)?;
+    response.status.notes.extend(config.note());
+    let (context, found) = (asker.context(&response, None)?, !response.hits.is_empty());
+    let reply = Reply::new(context, response.status);
+    if !found {
+        return nothing(args, &request, &reply);
     }
-    answer(args, &asker, context)?;
+    answer(args, &asker, reply)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says that nothing was found, and what to try next.
+fn nothing(args: &AskArgs, request: &Request, reply: &Reply) -> Result<ExitCode, Failure> {
+    if args.json {
+        output::write(None, &to_json(reply)?)?;
+    } else {
+        render::nothing(request, &reply.status);
+    }
+    Ok(ExitCode::from(1))
 }
 
 impl AskArgs {
@@ -122,51 +142,38 @@ impl AskArgs {
         let mut request = Request::new(&self.query);
         request.limit = self.limit.unwrap_or(CONSIDERED);
         self.rank.apply(&mut request, config)?;
-        self.wait.apply(&mut request, config)?;
+        self.wait.apply_over(PATIENCE, &mut request, config)?;
         self.what.apply(&mut request)?;
         Ok(request)
     }
 }
 
-fn answer(args: &AskArgs, asker: &Asker, context: Context) -> Result<(), Failure> {
-    let chat = asker.chat()?;
-    let Some(chat) = chat else { return print_context(args, asker, context) };
-    let mut shown = render::Shown::new(!args.json);
-    let answered = asker.answer(&chat, (&args.query, &context), None, &mut |said| shown.show(said));
-    shown.end()?;
-    let answer = answered?;
-    if args.json {
-        output::write(None, &(to_json(&Reply::new(context, Some(answer)))? + "\n"))?;
-        return Ok(());
+fn answer(args: &AskArgs, asker: &Asker, mut reply: Reply) -> Result<(), Failure> {
+    let packed = Packed::from(&reply.context);
+    if !args.json {
+        search::gaps(&reply.status);
     }
-    output::write(None, &render::sources(&context, &answer.citations))?;
-    render::receipt(&context);
-    render::unknown(&answer.citations);
+    let Some(chat) = asker.chat()? else {
+        reply.prompt = if args.context { None } else { Some(asker.prompt(&args.query, &reply.context)?) };
+        if args.json {
+            return Ok(output::write(None, &to_json(&reply)?)?);
+        }
+        return Ok(render::unanswered(&packed, reply.prompt.as_deref())?);
+    };
+    let mut shown = render::Shown::new(!args.json);
+    let question = (args.query.as_str(), &reply.context);
+    let (answer, ended) = asker.answer(&chat, question, None, &mut |said| shown.show(said));
+    shown.end()?;
+    if !args.json && (ended.is_ok() || !answer.text.is_empty()) {
+        render::answered(&packed, &answer.citations.cited, &answer.citations.unknown)?;
+    }
+    ended?;
+    if args.json {
+        output::write(None, &to_json(&reply.answered(answer))?)?;
+    }
     Ok(())
 }
 
-fn print_context(args: &AskArgs, asker: &Asker, context: Context) -> Result<(), Failure> {
-    let text = if args.json {
-        to_json(&Reply::new(context, None))? + "\n"
-    } else {
-        render::receipt(&context);
-        if args.context {
-            context.text + "\n"
-        } else {
-            output::note("no model is configured in `[ask]`: this is the prompt, ready to paste");
-            asker.prompt(&args.query, &context)?
-        }
-    };
-    Ok(output::write(None, &text)?)
-}
-
-fn to_json(reply: &Reply) -> Result<String, Problem> {
-    Ok(serde_json::to_string_pretty(reply)?)
-}
-
-/// What a reader should know about the search.
-fn remarks(response: &Response, config: &Config) {
-    for note in response.status.notes.iter().cloned().chain(config.note()) {
-        output::note(&note);
-    }
+fn to_json(reply: &impl Serialize) -> Result<String, Problem> {
+    Ok(serde_json::to_string_pretty(reply)? + "\n")
 }

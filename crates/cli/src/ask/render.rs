@@ -3,11 +3,14 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use mainstem::ask::{Citations, Context};
+use mainstem::ask::quote::title;
+use mainstem::query::Request;
 use mainstem_core::diagnostic::Place;
+use mainstem_core::status::Status;
 
 use crate::failure::Problem;
 use crate::output;
+use crate::search::render as search;
 
 /// An answer on its way to standard output.
 pub(super) struct Shown {
@@ -55,40 +58,110 @@ impl Shown {
     }
 }
 
-/// The passages that an answer cites.
-pub(super) fn sources(context: &Context, citations: &Citations) -> String {
+/// What a context says about itself, whoever has packed it.
+pub(super) struct Packed {
+    passages: Vec<Passage>,
+    left_out: usize,
+    tokens: usize,
+    budget: usize,
+    diversity: f64,
+    text: String,
+}
+
+/// A passage as it is named below an answer.
+struct Passage {
+    n: usize,
+    source: String,
+    title: String,
+    url: Option<String>,
+}
+
+impl Packed {
+    /// Whether the search has found nothing: every hit is a passage or left out.
+    pub(super) fn is_empty(&self) -> bool {
+        self.passages.is_empty() && self.left_out == 0
+    }
+}
+
+/// The two kinds of context have the same fields.
+macro_rules! packed_from {
+    ($context:ty) => {
+        impl From<&$context> for Packed {
+            fn from(context: &$context) -> Self {
+                let passages = context.passages.iter().map(|passage| Passage {
+                    n: passage.n,
+                    source: title(&passage.source),
+                    title: title(passage.title.as_deref().unwrap_or(&passage.id)),
+                    url: passage.url.as_deref().map(title),
+                });
+                Self {
+                    passages: passages.collect(),
+                    left_out: context.left_out.len(),
+                    tokens: context.tokens,
+                    budget: context.budget,
+                    diversity: context.diversity,
+                    text: context.text.clone(),
+                }
+            }
+        }
+    };
+}
+
+packed_from!(mainstem::ask::Context);
+packed_from!(mainstem_client::ask::Context);
+
+/// What follows an answer: the passages that it cites, what was packed, and numbers that nobody gave it.
+pub(super) fn answered(packed: &Packed, cited: &[usize], unknown: &[usize]) -> Result<(), Problem> {
     let mut out = String::new();
-    for passage in context.passages.iter().filter(|passage| citations.cited.contains(&passage.n)) {
-        let title = mainstem::ask::quote::title(passage.title.as_deref().unwrap_or(&passage.id));
-        let _ = write!(out, "[{}] {}: {title}", passage.n, passage.source);
+    for passage in packed.passages.iter().filter(|passage| cited.contains(&passage.n)) {
+        let _ = write!(out, "[{}] {}: {}", passage.n, passage.source, passage.title);
         if let Some(url) = &passage.url {
-            let _ = write!(out, "  {}", mainstem::ask::quote::title(url));
+            let _ = write!(out, "  {url}");
         }
         out.push('\n');
     }
-    if out.is_empty() { out } else { format!("\n{out}") }
+    if !out.is_empty() {
+        output::write(None, &format!("\n{out}"))?;
+    }
+    receipt(packed);
+    if !unknown.is_empty() {
+        let numbers: Vec<String> = unknown.iter().map(|number| format!("[{number}]")).collect();
+        let which = if unknown.len() == 1 { "which is no passage" } else { "which are no passages" };
+        output::note(&format!("the answer cites {}, {which}: do not trust it there", numbers.join(", ")));
+    }
+    Ok(())
+}
+
+/// Without an answer: the prompt, ready to paste, or the context alone.
+pub(super) fn unanswered(packed: &Packed, prompt: Option<&str>) -> Result<(), Problem> {
+    receipt(packed);
+    match prompt {
+        Some(prompt) => {
+            output::note("no model is configured in `[ask]`: this is the prompt, ready to paste");
+            output::write(None, prompt)
+        }
+        None => output::write(None, &format!("{}\n", packed.text)),
+    }
+}
+
+/// Says that nothing was found, and what to try next.
+pub(super) fn nothing(request: &Request, status: &Status) {
+    search::gaps(status);
+    anstream::eprintln!("{}", search::nothing(request, status, 0));
 }
 
 /// What was packed, in one line.
-pub(super) fn receipt(context: &Context) {
-    let passages = context.passages.len();
-    let noun = if passages == 1 { "passage" } else { "passages" };
+fn receipt(packed: &Packed) {
+    let counted = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let left = match packed.left_out {
+        0 => "no hit left out".to_owned(),
+        count => format!("{} left out (`--json` says why)", counted(count, "hit")),
+    };
     output::note(&format!(
-        "{passages} {noun}, {} of {} tokens, diversity {:.2}; {} hits left out (`--json` says why)",
-        context.tokens,
-        context.budget,
-        context.diversity,
-        context.left_out.len()
+        "{}, {} of {} tokens, diversity {:.2}; {left}",
+        counted(packed.passages.len(), "passage"),
+        packed.tokens,
+        packed.budget,
+        packed.diversity,
     ));
-}
-
-/// Flags what an answer cites and nobody gave it.
-pub(super) fn unknown(citations: &Citations) {
-    if !citations.unknown.is_empty() {
-        let numbers: Vec<String> = citations.unknown.iter().map(|number| format!("[{number}]")).collect();
-        output::note(&format!(
-            "the answer cites {}, which is no passage: do not trust it there",
-            numbers.join(", ")
-        ));
-    }
 }

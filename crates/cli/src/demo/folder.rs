@@ -43,6 +43,9 @@ pub(super) fn commands(kept: Option<&Path>) -> Vec<String> {
     }
     commands.extend([
         format!("mainstem --store {store} search \"who is on call from 2 February\" --now 2026-01-31 --explain"),
+        format!(
+            "mainstem --store {store} ask \"when do we move to the new office\" --now 2026-01-31 --context"
+        ),
         format!("mainstem demo --write {RECIPES}"),
         format!(
             "mainstem --store {store} eval sources --queries {RECIPES}/docs-team/queries.jsonl --qrels {RECIPES}/docs-team/qrels.tsv"

@@ -43,7 +43,8 @@ pub(super) fn text(demo: &Demo) -> String {
     }
     paragraph(
         &mut out,
-        "\nThen your own: `mainstem ingest ~/notes --source notes`, `mainstem search \"…\"`. In a clone, \
+        "\nThe same in a browser: `mainstem demo --open`. Then your own: `mainstem ingest ~/notes --source notes`, \
+         `mainstem search \"…\"`, and `mainstem ask \"…\"` for a language model. In a clone, \
          `cargo run --release --` stands for `mainstem`. New questions are searched by meaning once \
          `mainstem model pull` has run, and by words until then.",
     );

@@ -34,7 +34,7 @@ impl From<Response> for Found {
 impl Found {
     /// What a server found in so much time.
     pub(super) fn told(answer: SearchAnswer, took: Duration) -> Self {
-        let SearchAnswer { hits, total, status, why_not, alternatives } = answer;
+        let SearchAnswer { hits, total, status, why_not, alternatives, .. } = answer;
         let dropped = why_not.and_then(|WhyNot { id, why, .. }| Some(Dropped { id, why: why? }));
         let answer = Answer {
             hits: hits.iter().map(core_hit).collect(),

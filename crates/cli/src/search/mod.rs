@@ -6,7 +6,7 @@ mod found;
 pub(crate) mod open;
 pub(crate) mod render;
 pub(crate) mod settings;
-mod there;
+pub(crate) mod there;
 pub(crate) mod written;
 
 use std::path::Path;

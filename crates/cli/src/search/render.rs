@@ -6,7 +6,7 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 use mainstem::query::{Alternative, Request, SearchHit};
 use mainstem_core::LegState;
-use mainstem_core::status::StageState;
+use mainstem_core::status::{StageState, Status};
 use mainstem_core::time::Moment;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -160,23 +160,9 @@ pub(super) fn alternatives(response: &Found) -> String {
 
 /// What the hits do not show by themselves, on standard error.
 pub(super) fn remarks(request: &Request, response: &Found) {
-    let missing: Vec<_> = response
-        .status
-        .legs
-        .iter()
-        .filter(|leg| matches!(leg.state, LegState::TimedOut | LegState::Failed))
-        .map(|leg| leg.name.as_str())
-        .collect();
-    response.status.notes.iter().for_each(|note| output::note(note));
-    if !missing.is_empty() {
-        output::note(&format!("this answer is partial: {} gave nothing", missing.join(", ")));
-    }
-    let failed = response.status.stages.iter().filter(|stage| stage.state == StageState::Failed);
-    for (stage, reason) in failed.filter_map(|stage| Some((stage.stage, stage.reason.as_ref()?))) {
-        output::note(&format!("`{stage}` did not run, the answer is as before it: {reason}"));
-    }
+    gaps(&response.status);
     if response.hits.is_empty() {
-        anstream::eprintln!("{}", nothing(request, response));
+        anstream::eprintln!("{}", nothing(request, &response.status, response.total));
     } else if response.total > response.hits.len() {
         let last = response.hits.last().map_or(0, |hit| hit.rank);
         let first = response.hits.first().map_or(0, |hit| hit.rank);
@@ -185,8 +171,22 @@ pub(super) fn remarks(request: &Request, response: &Found) {
     }
 }
 
+/// What a search could not do, on standard error.
+pub(crate) fn gaps(status: &Status) {
+    let missing = status.legs.iter().filter(|leg| matches!(leg.state, LegState::TimedOut | LegState::Failed));
+    let missing: Vec<_> = missing.map(|leg| leg.name.as_str()).collect();
+    status.notes.iter().for_each(|note| output::note(note));
+    if !missing.is_empty() {
+        output::note(&format!("this answer is partial: {} gave nothing", missing.join(", ")));
+    }
+    let failed = status.stages.iter().filter(|stage| stage.state == StageState::Failed);
+    for (stage, reason) in failed.filter_map(|stage| Some((stage.stage, stage.reason.as_ref()?))) {
+        output::note(&format!("`{stage}` did not run, the answer is as before it: {reason}"));
+    }
+}
+
 /// One sentence that says what to try next.
-fn nothing(request: &Request, response: &Found) -> String {
+pub(crate) fn nothing(request: &Request, status: &Status, total: usize) -> String {
     let filter = &request.filter;
     let narrowed = filter.sources.is_some()
         || filter.kinds.is_some()
@@ -194,11 +194,11 @@ fn nothing(request: &Request, response: &Found) -> String {
         || filter.until.is_some()
         || filter.reader.is_some()
         || !filter.metadata.is_empty();
-    let next = if response.total > 0 {
-        format!("there are {} hits in all; use a smaller `--offset`", response.total)
-    } else if response.status.legs.is_empty() && !narrowed {
+    let next = if total > 0 {
+        format!("there are {total} hits in all; use a smaller `--offset`")
+    } else if status.legs.is_empty() && !narrowed {
         "the store is empty: `mainstem ingest PATH --source NAME` fills it".to_owned()
-    } else if response.status.partial {
+    } else if status.partial {
         "some searches gave no answer; try again".to_owned()
     } else if narrowed {
         "try it without `--source`, `--since` or the other filters".to_owned()

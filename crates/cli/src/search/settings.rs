@@ -112,7 +112,7 @@ pub(crate) struct RankArgs {
     /// Have the best hits read once more: `maxsim`, a reranker that was added, a folder with a cross-encoder, or `off`
     /// [default: as configured, else off]
     #[arg(long, value_name = "NAME")]
-    pub(super) rerank: Option<String>,
+    pub(crate) rerank: Option<String>,
 
     /// Clock for freshness, such as 2026-01-31T00:00:00Z [default: now]
     #[arg(long, value_name = "TIME")]
@@ -133,30 +133,40 @@ impl RankArgs {
 /// How long it may take.
 #[derive(Args, Debug)]
 pub(crate) struct WaitArgs {
-    /// After this long, go on with what has arrived, if anything has [default: as configured, else 200ms]
+    /// After this long, go on with what has arrived, if anything has [default: as configured, else 200ms; 1s to answer]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     soft: Option<String>,
 
-    /// After this long, go on whatever has arrived [default: as configured, else 500ms]
+    /// After this long, go on whatever has arrived [default: as configured, else 500ms; 5s to answer]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     hard: Option<String>,
 }
 
 impl WaitArgs {
     /// Whether anything was said.
-    pub(super) fn is_given(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         self.soft.is_some() || self.hard.is_some()
     }
 
     /// Lays the options over the settings of the file.
     pub(crate) fn apply(&self, request: &mut Request, config: &Config) -> Result<(), Problem> {
+        self.apply_over(Deadline::default(), request, config)
+    }
+
+    /// The same where something else is usual.
+    pub(crate) fn apply_over(
+        &self,
+        usual: Deadline,
+        request: &mut Request,
+        config: &Config,
+    ) -> Result<(), Problem> {
         let said = Patience {
             soft: wait("--soft", self.soft.as_deref())?,
             hard: wait("--hard", self.hard.as_deref())?,
         };
         said.check(["`--soft`", "`--hard`"])
             .map_err(|error| Problem::conflict(error.to_string(), "such as `--soft 200ms --hard 1s`"))?;
-        request.deadline = Some(said.over(config.deadline.over(Deadline::default())));
+        request.deadline = Some(said.over(config.deadline.over(usual)));
         Ok(())
     }
 }

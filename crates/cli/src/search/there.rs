@@ -8,31 +8,24 @@ use mainstem_client::{Client, Patience, Search, SearchAnswer};
 use mainstem_core::deadline::Deadline;
 use serde_json::Value;
 
-use super::config::Config;
+use super::config::{Config, ConfigArgs};
 use super::found::Found;
+use super::settings::RankArgs;
 use super::{SearchArgs, print};
 use crate::failure::{Failure, Problem};
 
 /// Runs the command.
 pub(super) fn run(args: &SearchArgs, client: &Client) -> Result<ExitCode, Failure> {
-    if args.config.is_given() {
-        let message = "`--config` and `--no-config`: a server has its own settings";
-        return Err(Problem::conflict(message, "leave them out, or leave `--server` out").into());
-    }
     if args.plan {
         let message = "`--plan`: a server does not show its plans";
         return Err(Problem::conflict(message, "leave it out, or name the store with `--store`").into());
     }
-    let config = match args.rank.rerank.as_deref() {
-        None | Some("off") => Config::default().reranked(args.rank.rerank.as_deref())?,
-        Some(_) => {
-            let message = "`--rerank`: a server has its own reranker, expected `off` or nothing";
-            return Err(Problem::conflict(message, "leave it out, or leave `--server` out").into());
-        }
-    };
+    let config = settings(&args.config, &args.rank)?;
     let request = args.request(&config)?;
     let started = Instant::now();
-    let answer = client.search_json(&asked(args, request.clone()))?;
+    let mut search = asked(request.clone(), args.wait.is_given());
+    (search.k, search.offset) = args.page.page();
+    let answer = client.search_json(&search)?;
     let took = started.elapsed();
     let json =
         if args.json { serde_json::to_string_pretty(&answer).map_err(Problem::from)? } else { String::new() };
@@ -40,9 +33,23 @@ pub(super) fn run(args: &SearchArgs, client: &Client) -> Result<ExitCode, Failur
     Ok(print(args, &request, &Found::told(answer, took), json)?)
 }
 
-/// The same request for a server. What was not said is left to its configuration.
-fn asked(args: &SearchArgs, request: Request) -> Search {
-    let (k, offset) = args.page.page();
+/// What is left of the settings: a server has its own.
+pub(crate) fn settings(config: &ConfigArgs, rank: &RankArgs) -> Result<Config, Failure> {
+    if config.is_given() {
+        let message = "`--config` and `--no-config`: a server has its own settings";
+        return Err(Problem::conflict(message, "leave them out, or leave `--server` out").into());
+    }
+    match rank.rerank.as_deref() {
+        None | Some("off") => Ok(Config::default().reranked(rank.rerank.as_deref())?),
+        Some(_) => {
+            let message = "`--rerank`: a server has its own reranker, expected `off` or nothing";
+            Err(Problem::conflict(message, "leave it out, or leave `--server` out").into())
+        }
+    }
+}
+
+/// The same request for a server, without a page. What was not said is left to its configuration, as is the deadline unless it is `timed`.
+pub(crate) fn asked(request: Request, timed: bool) -> Search {
     let ms = |deadline: Deadline| Patience {
         soft_ms: deadline.soft.as_millis() as u64,
         hard_ms: deadline.hard.as_millis() as u64,
@@ -59,8 +66,8 @@ fn asked(args: &SearchArgs, request: Request) -> Search {
         until: filter.until.map(|until| until.to_string()),
         metadata: filter.metadata.into_iter().collect(),
         reader: filter.reader,
-        k,
-        offset,
+        k: None,
+        offset: None,
         pipeline: if let Value::Object(pipeline) = request.pipeline {
             pipeline
         } else {
@@ -68,7 +75,7 @@ fn asked(args: &SearchArgs, request: Request) -> Search {
         },
         explain: request.alternatives,
         why_not: request.why_not,
-        deadline: request.deadline.filter(|_| args.wait.is_given()).map(ms),
+        deadline: request.deadline.filter(|_| timed).map(ms),
         now: request.now,
     }
 }

@@ -140,6 +140,10 @@ impl Draft<'_> {
                 "better settings would break a guard: {} goes from {:.4} to {:.4}, the limit is {:.4}",
                 guard.name, guard.before, guard.after, guard.limit
             ),
+            // What is written with four digits must not be `-0.0000`.
+            None if best.gain.abs() < 0.00005 => {
+                "settings that look better gain nothing on queries that had no say".into()
+            }
             None if best.gain <= 0.0 => {
                 format!("settings that look better lose {:.4} on queries that had no say", -best.gain)
             }

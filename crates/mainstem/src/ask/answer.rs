@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use mainstem_core::status::Status;
 use serde::Serialize;
 
-use super::chat::{Chat, Stop};
+use super::chat::Chat;
 use super::citations::Citations;
 use super::pack::Context;
 use super::piece::Piece;
+use super::retry::Stop;
 use super::settings::{AskSettings, Stages, check_budget};
 use super::template::{Stage, Template};
 use crate::Error;
@@ -20,7 +22,7 @@ pub struct Asker {
     template: Template,
 }
 
-/// An answer that is whole.
+/// An answer, or as much of one as has come.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// The text.
@@ -34,17 +36,26 @@ pub struct Answer {
 pub struct Reply {
     /// What the model got to read.
     pub context: Context,
-    /// What it wrote; nothing without a model.
+    /// What each leg and each stage of the search did: an answer never hides a gap.
+    pub status: Status,
+    /// Without a model: what one would be sent, ready to paste.
+    pub prompt: Option<String>,
+    /// What the model wrote; nothing without one.
     pub answer: Option<String>,
     /// What that cites.
     pub citations: Option<Citations>,
 }
 
 impl Reply {
-    /// A context with its answer.
-    pub fn new(context: Context, answer: Option<Answer>) -> Self {
-        let (answer, citations) = answer.map(|answer| (answer.text, answer.citations)).unzip();
-        Self { context, answer, citations }
+    /// A context that nobody has answered from yet.
+    pub fn new(context: Context, status: Status) -> Self {
+        Self { context, status, prompt: None, answer: None, citations: None }
+    }
+
+    /// The same with its answer.
+    #[must_use]
+    pub fn answered(self, answer: Answer) -> Self {
+        Self { answer: Some(answer.text), citations: Some(answer.citations), ..self }
     }
 }
 
@@ -87,7 +98,8 @@ impl Asker {
         Chat::new(&self.settings)
     }
 
-    /// Answers a question. Only what belongs to the answer is handed on: of three stages, the last.
+    /// Answers a question, and says how that ended: what came before an error is an answer too, and what it cites is checked. Only what
+    /// belongs to the answer is handed on: of three stages, the last.
     ///
     /// # Errors
     /// As [`Chat::ask`], and when the template cannot be rendered.
@@ -97,7 +109,23 @@ impl Asker {
         (query, context): (&str, &Context),
         stages: Option<Stages>,
         hear: &mut dyn FnMut(&str) -> bool,
-    ) -> Result<Answer, Error> {
+    ) -> (Answer, Result<(), Error>) {
+        let mut text = String::new();
+        let ended = self.write(chat, (query, context), stages, &mut |said| {
+            text.push_str(said);
+            hear(said)
+        });
+        let citations = Citations::of(&text, context.passages.len());
+        (Answer { text, citations }, ended)
+    }
+
+    fn write(
+        &self,
+        chat: &Chat,
+        (query, context): (&str, &Context),
+        stages: Option<Stages>,
+        hear: &mut dyn FnMut(&str) -> bool,
+    ) -> Result<(), Error> {
         let mut before = String::new();
         let last = match stages.unwrap_or(self.settings.stages) {
             Stages::One => Stage::Answer,
@@ -109,14 +137,7 @@ impl Asker {
                 Stage::Assemble
             }
         };
-        let mut text = String::new();
-        let messages = self.template.messages(query, context, last, &before)?;
-        chat.ask(&messages, &mut |said| {
-            text.push_str(said);
-            hear(said)
-        })?;
-        let citations = Citations::of(&text, context.passages.len());
-        Ok(Answer { text, citations })
+        chat.ask(&self.template.messages(query, context, last, &before)?, hear)
     }
 
     /// The messages of a pass, as a person can paste them.

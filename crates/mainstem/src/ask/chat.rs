@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use ureq::http::Response;
 use ureq::{Agent, Body};
 
+use super::retry::{Stop, pause};
 use super::settings::AskSettings;
 use super::sse::Events;
 use crate::Error;
@@ -45,26 +46,18 @@ impl Message {
 /// A conversation with a service, for one answer.
 pub struct Chat {
     agent: Agent,
+    stop: Stop,
     url: String,
     model: String,
     key: Option<String>,
+    /// How long the service may be silent.
+    silence: Duration,
 }
 
 impl fmt::Debug for Chat {
     /// Without the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Chat").field("url", &self.url).field("model", &self.model).finish_non_exhaustive()
-    }
-}
-
-/// Ends a conversation from another thread.
-#[derive(Clone, Debug)]
-pub struct Stop(Agent);
-
-impl Stop {
-    /// Closes the connection to the service, whatever it is doing, and lets no other be opened.
-    pub fn stop(&self) {
-        self.0.clone().shutdown();
     }
 }
 
@@ -97,7 +90,7 @@ impl Chat {
         settings.check()?;
         let (Some(url), Some(model)) = (&settings.url, &settings.model) else { return Ok(None) };
         let silence = Duration::from_secs_f64(settings.timeout);
-        let agent = Agent::config_builder()
+        let agent: Agent = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
@@ -106,14 +99,16 @@ impl Chat {
             .timeout_per_read(Some(silence))
             .timeout_per_write(Some(silence))
             .timeout_global(Some(silence.saturating_mul(WHOLE)))
-            .build();
+            .build()
+            .into();
         let key = settings.key_env.as_deref().map(key).transpose()?;
-        Ok(Some(Self { agent: agent.into(), url: completions(url), model: model.clone(), key }))
+        let stop = Stop::new(agent.clone());
+        Ok(Some(Self { agent, stop, url: completions(url), model: model.clone(), key, silence }))
     }
 
     /// What ends the conversation.
     pub fn stop(&self) -> Stop {
-        Stop(self.agent.clone())
+        self.stop.clone()
     }
 
     /// Sends messages and hands on the answer as it comes, until `hear` says that nobody listens any more.
@@ -122,11 +117,7 @@ impl Chat {
     /// When the service cannot be reached, refuses, breaks off, falls silent or talks nonsense. What came before was handed on.
     pub fn ask(&self, messages: &[Message], hear: &mut dyn FnMut(&str) -> bool) -> Result<(), Error> {
         let body = json!({ "model": self.model, "messages": messages, "stream": true });
-        let mut request = self.agent.post(&self.url).header("accept", "text/event-stream");
-        if let Some(key) = &self.key {
-            request = request.header("authorization", format!("Bearer {key}"));
-        }
-        let mut answer = request.send_json(&body).map_err(|error| self.unreachable(&error))?;
+        let mut answer = self.send(&body).map_err(|error| self.unreachable(&error))?;
         if !answer.status().is_success() {
             return Err(self.refusal(&mut answer));
         }
@@ -136,6 +127,23 @@ impl Chat {
             return self.hear_whole(answer.body_mut(), hear);
         }
         self.hear_stream(answer.body_mut(), hear)
+    }
+
+    /// Sends the messages; once more, after a pause, where the service has not taken them.
+    fn send(&self, body: &Value) -> Result<Response<Body>, ureq::Error> {
+        let first = self.send_once(body);
+        match pause(&first, self.silence) {
+            Some(pause) if self.stop.pause(pause) => self.send_once(body),
+            _ => first,
+        }
+    }
+
+    fn send_once(&self, body: &Value) -> Result<Response<Body>, ureq::Error> {
+        let mut request = self.agent.post(&self.url).header("accept", "text/event-stream");
+        if let Some(key) = &self.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        request.send_json(body)
     }
 
     /// A service that does not stream says everything at once.

@@ -44,16 +44,17 @@ fn listed(inside: &str) -> Option<Vec<usize>> {
     if inside.starts_with(char::is_whitespace) {
         return None;
     }
-    let lower = inside.to_lowercase().replace(" and ", ",");
+    let lower = inside.to_lowercase();
+    // A model may repeat the whole heading, with a title that has commas.
+    let named = lower.split_once(':').map(|(named, _)| named).filter(|named| named.starts_with("source"));
+    let lower = named.unwrap_or(&lower).replace(" and ", ",");
     lower.split([',', ';', '&']).map(number).collect()
 }
 
 fn number(part: &str) -> Option<usize> {
     let part = part.trim();
     let named = part.strip_prefix("source").map(|rest| rest.strip_prefix('s').unwrap_or(rest));
-    // A model may repeat the whole heading.
-    let digits =
-        named.map_or(part, |rest| rest.split(':').next().unwrap_or(rest).trim().trim_start_matches('#'));
+    let digits = named.map_or(part, |rest| rest.trim().trim_start_matches('#'));
     // So many digits fit into a number; more are none that we gave.
     let fine = (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
     fine.then(|| digits.parse().ok()).flatten()
@@ -104,6 +105,7 @@ mod tests {
             [1, 2, 3, 4, 5, 6, 7, 1, 8, 9]
         );
         assert_eq!(cited("[Source 1, Source 3]"), [1, 3]);
+        assert_eq!(cited("[Source 2: Mail - \"Boxes, and more: 3\"] [Sources 4 and 5]"), [2, 4, 5]);
         assert!(cited("[x] [ 1] [1 [a, 1] [] [99999999999] [1-3] [link](u) [-1] [1\n]").is_empty());
     }
 

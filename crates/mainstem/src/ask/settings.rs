@@ -1,7 +1,9 @@
 //! `[ask]`: how questions are answered.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use mainstem_core::deadline::Deadline;
 use serde::{Deserialize, Serialize};
 
 use super::pack::Packer;
@@ -11,6 +13,8 @@ use crate::models::http::check_url;
 
 /// How many tokens a context has at most, unless told otherwise.
 pub const BUDGET: usize = 4000;
+/// How long the search behind an answer waits for its legs, unless told otherwise: what takes seconds to write can wait for its sources.
+pub const PATIENCE: Deadline = Deadline { soft: Duration::from_secs(1), hard: Duration::from_secs(5) };
 /// No budget is larger: no model that we know reads more.
 const MOST: usize = 10_000_000;
 

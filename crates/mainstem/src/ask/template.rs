@@ -23,7 +23,7 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, context};
 use serde::Serialize;
 
 use super::chat::Message;
-use super::pack::Context;
+use super::pack::{Context, Share};
 use crate::Error;
 
 const DEFAULT: &str = include_str!("default.jinja");
@@ -144,8 +144,8 @@ impl Template {
     ) -> Result<[Message; 2], Error> {
         let seen = |passage: &super::Passage| Seen {
             n: passage.n,
-            source: passage.source.clone(),
-            kind: passage.kind.clone(),
+            source: name(&passage.source),
+            kind: name(&passage.kind),
         };
         let passages: Vec<Seen> = context.passages.iter().map(seen).collect();
         let (outline, draft) = match stage {
@@ -158,8 +158,8 @@ impl Template {
             stage => Serde(stage),
             context => context.text.as_str(),
             passages => Serde(passages),
-            kinds => Serde(context.kinds()),
-            dominant => context.dominant().unwrap_or_default(),
+            kinds => Serde(context.kinds().into_iter().map(named).collect::<Vec<_>>()),
+            dominant => name(&context.dominant().unwrap_or_default()),
         };
         let template = self.environment.get_template(self.name).map_err(|error| refused(&error))?;
         let mut rendered = template.render_captured(values).map_err(|error| refused(&error))?;
@@ -170,6 +170,19 @@ impl Template {
         };
         Ok([Message::system(block("instructions")?), Message::user(block("question")?)])
     }
+}
+
+/// No name of a source or a kind is longer, in characters.
+const LONGEST_NAME: usize = 40;
+
+/// The name of a source or of a kind, which whoever writes documents may choose: as a word, it cannot speak to the model.
+fn name(text: &str) -> String {
+    let fine = |char: char| if char.is_alphanumeric() || "-_./:".contains(char) { char } else { '_' };
+    text.chars().take(LONGEST_NAME).map(fine).collect()
+}
+
+fn named(share: Share) -> Share {
+    Share { kind: name(&share.kind), label: name(&share.label), ..share }
 }
 
 fn environment() -> Result<Environment<'static>, Error> {

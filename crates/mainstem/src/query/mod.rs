@@ -118,7 +118,8 @@ impl Engine {
         }
         let ranked = started.elapsed();
         let plan = Arc::try_unwrap(legs).map_or_else(|legs| legs.plan.clone(), |legs| legs.plan);
-        let mut response = Response::new(plan, answer, &chunks, request.why_not.as_ref(), started.elapsed());
+        let (found, why_not) = (&search.candidates, request.why_not.as_ref());
+        let mut response = Response::new(plan, answer, found, &chunks, why_not, started.elapsed());
         timings.retrieve = gathered.saturating_sub(timings.plan);
         timings.rank = ranked.saturating_sub(gathered);
         timings.present = started.elapsed().saturating_sub(ranked);

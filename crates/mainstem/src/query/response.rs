@@ -1,5 +1,6 @@
 //! The answer as a caller sees it: the ranking core's, with what the store knows about each hit.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ pub use mainstem_core::answer::WhyNot;
 use mainstem_core::contract::Channel;
 use mainstem_core::status::Status;
 use mainstem_core::time::Moment;
-use mainstem_core::{Answer, Hit, Ledger, StoredChunk};
+use mainstem_core::{Answer, Candidates, Hit, Ledger, StoredChunk};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
@@ -133,6 +134,8 @@ pub struct Response {
     pub hits: Vec<SearchHit>,
     /// How many hits there were before the cut to a page.
     pub total: usize,
+    /// How many of them each source has, by name: of all pages, without those below the least score.
+    pub by_source: BTreeMap<String, usize>,
     /// What each leg and each stage did.
     pub status: Status,
     /// What became of the chunk that the caller asked about.
@@ -153,6 +156,7 @@ impl Response {
     pub(super) fn new(
         plan: Plan,
         answer: Answer,
+        candidates: &Candidates<String>,
         chunks: &Chunks,
         why_not: Option<&String>,
         took: Duration,
@@ -166,6 +170,7 @@ impl Response {
         Self {
             hits: answer.hits.iter().filter_map(hit).collect(),
             total: answer.total,
+            by_source: by_source(candidates, &answer),
             status: answer.status.clone(),
             why_not,
             alternatives: None,
@@ -175,6 +180,34 @@ impl Response {
             answer,
         }
     }
+}
+
+/// The hits of all pages, counted by source: a candidate is of the source whose list holds it, whether it was read or not. A document that
+/// was made of chunks is in no list; its name begins with its source.
+fn by_source(candidates: &Candidates<String>, answer: &Answer) -> BTreeMap<String, usize> {
+    let mut holders: Vec<&str> = vec![""; candidates.len()];
+    for list in candidates.lists() {
+        list.slots().iter().for_each(|slot| holders[*slot as usize] = &list.leg().source);
+    }
+    let sources: BTreeSet<&str> = candidates.lists().iter().map(|list| list.leg().source.as_str()).collect();
+    let of = |id: &String| match candidates.slot(id) {
+        Some(slot) => Some(holders[slot as usize]).filter(|source| !source.is_empty()),
+        None => {
+            // Of two sources that fit, the longer one is meant.
+            let mut starts = id.rmatch_indices('/').map(|(at, _)| &id[..at]);
+            starts.find_map(|start| sources.get(start).copied())
+        }
+    };
+    let on_other_pages = answer
+        .dropped
+        .iter()
+        .filter(|dropped| matches!(dropped.why, Why::BehindLimit { .. } | Why::BeforeOffset { .. }));
+    let ids = answer.hits.iter().map(|hit| &hit.id).chain(on_other_pages.map(|one| &one.id));
+    let mut counts = BTreeMap::new();
+    for source in ids.filter_map(of) {
+        *counts.entry(source.to_owned()).or_default() += 1;
+    }
+    counts
 }
 
 /// The chunk that a hit shows: itself, or the one that stands for its document.
@@ -204,12 +237,13 @@ impl Serialize for Routed<'_> {
 }
 
 impl Serialize for Response {
-    /// `{"hits", "total", "status"}`, and `why_not` and `alternatives` where they were asked. How long it took is left out: the same
+    /// `{"hits", "total", "by_source", "status"}`, and `why_not` and `alternatives` where they were asked. How long it took is left out: the same
     /// search gives the same bytes.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("hits", &self.hits)?;
         map.serialize_entry("total", &self.total)?;
+        map.serialize_entry("by_source", &self.by_source)?;
         map.serialize_entry("status", &Routed(&self.status))?;
         if let Some(why_not) = &self.why_not {
             map.serialize_entry("why_not", why_not)?;

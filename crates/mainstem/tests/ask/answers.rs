@@ -39,11 +39,12 @@ fn ask(settings: AskSettings) -> (Vec<String>, Result<Answer, Error>) {
     let asker = Asker::new(settings, Path::new("")).unwrap();
     let chat = asker.chat().unwrap().unwrap();
     let mut heard = Vec::new();
-    let answer = asker.answer(&chat, ("How?", &context()), None, &mut |said| {
+    let (answer, ended) = asker.answer(&chat, ("How?", &context()), None, &mut |said| {
         heard.push(said.to_owned());
         true
     });
-    (heard, answer)
+    assert_eq!(answer.text, heard.concat());
+    (heard, ended.map(|()| answer))
 }
 
 fn ask_once(script: Script) -> (Vec<String>, Result<Answer, Error>) {
@@ -158,7 +159,7 @@ fn stopping_closes_the_connection_at_once() {
         service.wait_until_left();
         answer.join().unwrap()
     });
-    assert!(answer.is_err());
+    assert!(answer.1.is_err());
     assert!(chat.ask(&[], &mut |_| true).is_err(), "no other call is made");
     assert_eq!(service.asked().len(), 1);
 }
@@ -168,8 +169,8 @@ fn a_listener_that_has_heard_enough_ends_it() {
     let service = Service::start(vec![Script::stream([Step::Say("a"), Step::WaitUntilLeft])]);
     let asker = Asker::new(settings(&service), Path::new("")).unwrap();
     let chat = asker.chat().unwrap().unwrap();
-    let answer = asker.answer(&chat, ("How?", &context()), None, &mut |_| false).unwrap();
-    assert_eq!(answer.text, "a");
+    let (answer, ended) = asker.answer(&chat, ("How?", &context()), None, &mut |_| false);
+    assert_eq!((answer.text.as_str(), ended.is_ok()), ("a", true));
     drop(chat);
     service.wait_until_left();
 }
@@ -193,7 +194,7 @@ fn refusals_are_told_without_the_key() {
         .unwrap();
     let chat = asker.chat().unwrap().unwrap();
     assert!(!format!("{asker:?} {chat:?}").contains(&key));
-    let error = asker.answer(&chat, ("How?", &context()), None, &mut |_| true).unwrap_err();
+    let error = asker.answer(&chat, ("How?", &context()), None, &mut |_| true).1.unwrap_err();
     assert!(error.to_string().contains("bad key …"), "{error}");
 }
 
@@ -206,4 +207,63 @@ fn a_key_that_is_not_there_is_told_before_anything_is_asked() {
     assert!(Asker::new(AskSettings::default(), Path::new("")).unwrap().chat().unwrap().is_none());
     let nobody = AskSettings { url: Some("http://127.0.0.1:1".into()), ..settings(&service) };
     assert!(ask(nobody).1.unwrap_err().to_string().contains("cannot reach"));
+}
+
+#[test]
+fn what_came_before_an_error_has_its_citations_checked() {
+    let service = Service::start(vec![Script::stream([Step::Say("Run [1], not [9]"), Step::Say(", and [")])]);
+    let asker = Asker::new(settings(&service), Path::new("")).unwrap();
+    let chat = asker.chat().unwrap().unwrap();
+    let (answer, ended) = asker.answer(&chat, ("How?", &context()), None, &mut |_| true);
+    assert!(ended.unwrap_err().to_string().contains("broke off"));
+    assert_eq!(answer.citations, Citations { cited: vec![1], unknown: vec![9] });
+    assert_eq!(service.asked().len(), 1, "who has begun to answer is not asked again");
+}
+
+fn refusing(status: u16, more: &'static str) -> Script {
+    Script { more, ..Script::json(status, &json!({"error": {"message": "busy"}})) }
+}
+
+#[test]
+fn a_service_that_did_not_take_the_question_is_asked_once_more() {
+    for first in [refusing(503, ""), refusing(503, "retry-after: 0\r\n"), refusing(429, "retry-after: 0\r\n")]
+    {
+        let service = Service::start(vec![first, Script::says(&["Fine [1]."])]);
+        assert_eq!(ask(settings(&service)).1.unwrap().text, "Fine [1].");
+        assert_eq!(service.asked().len(), 2);
+    }
+    let service = Service::start(vec![refusing(503, ""), refusing(503, ""), Script::says(&["Too late."])]);
+    assert!(ask(settings(&service)).1.unwrap_err().to_string().contains("503: "), "once, and no more");
+    assert_eq!(service.asked().len(), 2);
+}
+
+#[test]
+fn a_service_is_not_pressed() {
+    // An account that is spent, an error that may have cost something, and one who wants to be left alone for too long.
+    for first in
+        [refusing(429, ""), refusing(500, "retry-after: 0\r\n"), refusing(503, "retry-after: 86400\r\n")]
+    {
+        let service = Service::start(vec![first.clone(), Script::says(&["Fine."])]);
+        let error = ask(settings(&service)).1.unwrap_err().to_string();
+        assert!(error.contains(&first.status.to_string()), "{error}");
+        assert_eq!(service.asked().len(), 1);
+    }
+}
+
+#[test]
+fn stopping_ends_a_pause_at_once() {
+    let service = Service::start(vec![refusing(503, "retry-after: 500\r\n"), Script::says(&["Fine."])]);
+    let asker = Asker::new(settings(&service), Path::new("")).unwrap();
+    let chat = asker.chat().unwrap().unwrap();
+    let (stop, context) = (chat.stop(), context());
+    let ended = thread::scope(|scope| {
+        let answer = scope.spawn(|| asker.answer(&chat, ("How?", &context), None, &mut |_| true));
+        while service.asked().is_empty() {
+            thread::sleep(std::time::Duration::from_millis(5));
+        }
+        stop.stop();
+        answer.join().unwrap().1
+    });
+    assert!(ended.is_err());
+    assert_eq!(service.asked().len(), 1, "nobody is asked for a client that has left");
 }

@@ -89,6 +89,32 @@ fn every_kind_has_its_floor() {
 }
 
 #[test]
+fn a_small_budget_has_room_for_every_kind() {
+    let page = |n: usize| format!("Text number {n} of a kind that has a lot to say about what was asked.");
+    let talkative = (1..=20).map(|n| hit(n, 1.0, "code", &n.to_string(), &page(n)));
+    let quiet = (21..=22).map(|n| hit(n, 0.4, "wiki", &n.to_string(), &page(n)));
+    let hits: Vec<Piece> = talkative.chain(quiet).collect();
+    let context = pack(170, &hits);
+    let kinds: Vec<_> = context.passages.iter().map(|passage| passage.kind.as_str()).collect();
+    assert_eq!(kinds, ["code", "wiki", "code", "wiki"], "{}", context.text);
+    assert!(context.tokens <= 170);
+    assert_eq!(context.left_out.len(), 18);
+}
+
+#[test]
+fn headings_name_one_thing_of_a_kind() {
+    let kinds = ["wiki", "books", "games", "reviews", "github", "slack", "pull requests"];
+    let hits: Vec<Piece> =
+        kinds.iter().zip(1..).map(|(kind, n)| hit(n, 1.0, kind, "d", &format!("text of {kind}"))).collect();
+    let text = pack(10_000, &hits).text;
+    for (n, label) in
+        ["Wiki", "Book", "Game", "Review", "GitHub", "Slack", "Pull requests"].iter().enumerate()
+    {
+        assert!(text.contains(&format!("[Source {}: {label} - \"Title of d\"]\n", n + 1)), "{text}");
+    }
+}
+
+#[test]
 fn what_is_not_worth_it_stays_out_and_is_told() {
     let hits = [
         hit(

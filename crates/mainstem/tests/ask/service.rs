@@ -28,13 +28,15 @@ pub(crate) enum Step {
 pub(crate) struct Script {
     pub(crate) status: u16,
     pub(crate) kind: &'static str,
+    /// Other lines of the head, each with its end.
+    pub(crate) more: &'static str,
     pub(crate) steps: Vec<Step>,
 }
 
 impl Script {
     /// A stream.
     pub(crate) fn stream(steps: impl IntoIterator<Item = Step>) -> Self {
-        Self { status: 200, kind: "text/event-stream", steps: steps.into_iter().collect() }
+        Self { status: 200, kind: "text/event-stream", more: "", steps: steps.into_iter().collect() }
     }
 
     /// A stream that says these things and ends.
@@ -44,7 +46,7 @@ impl Script {
 
     /// An answer of JSON.
     pub(crate) fn json(status: u16, body: &Value) -> Self {
-        Self { status, kind: "application/json", steps: vec![Step::Raw(body.to_string())] }
+        Self { status, kind: "application/json", more: "", steps: vec![Step::Raw(body.to_string())] }
     }
 }
 
@@ -113,8 +115,8 @@ fn converse(mut stream: TcpStream, scripts: &[Script], log: &Mutex<Vec<Question>
         log.len() - 1
     };
     let script = &scripts[nth.min(scripts.len() - 1)];
-    let head =
-        format!("HTTP/1.1 {} X\r\ncontent-type: {}\r\nconnection: close\r\n\r\n", script.status, script.kind);
+    let Script { status, kind, more, .. } = script;
+    let head = format!("HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\n{more}connection: close\r\n\r\n");
     let _ = stream.write_all(head.as_bytes());
     for step in &script.steps {
         let text = match step {

@@ -44,6 +44,8 @@ fn what_is_not_read_changes_no_answer() {
                 assert_eq!(some, all, "{} from {offset}", question.id);
             }
             assert_eq!(some.hits.len(), all.hits.len());
+            let counted = some.by_source.values().sum::<usize>();
+            assert_eq!(counted, some.total, "what is not read is counted with its source");
             spared += unread(&some);
         }
     }

@@ -1,22 +1,25 @@
 //! `POST /v1/ask`: a context of the best hits, and what a language model makes of it, as it comes.
 //!
-//! The search runs before the answer begins, so that what is wrong with a request has its status. From then on there are events: `context`,
-//! any number of `token`, `citations`, and `done`; or `error` after what came, and `done`. A client that leaves ends the call to the model.
+//! The search runs before the answer begins, so that what is wrong with a request has its status. From then on there are events: `context` and
+//! `status`, any number of `token`, `citations`, and `done`; where the model fails, `error` comes behind the citations of what it has written.
+//! Without a model there is a `prompt` instead. A client that leaves ends the call to the model.
 
 mod request;
 mod stream;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderValue, Method, header};
 use axum::response::Response;
-use mainstem::ask::{Answer, Chat, Context, Reply, Stages, StopOnDrop};
+use mainstem::ask::{Answer, Chat, PATIENCE, Reply, Stages, StopOnDrop};
+use mainstem_core::deadline::Deadline;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::json;
 
-use super::shapes;
+use super::shapes::{self, StatusShape};
 use crate::access::Access;
 use crate::api::{Api, Operation};
 use crate::app::{App, Slot};
@@ -27,13 +30,16 @@ use stream::{Events, Sender};
 pub use request::AskRequest;
 
 const EVENTS: &str = "text/event-stream";
+/// After so long without an event there is a comment, so that nobody between us and the client takes the silence of a model for the end.
+const SILENCE: Duration = Duration::from_secs(15);
 
 /// One event of an answer.
 #[derive(JsonSchema)]
 #[schemars(rename = "AskEvent")]
 pub struct EventShape {
-    /// `context` first: what the model gets to read; then `token`, a part of the answer; `citations`; `error`, after what came; `done` last.
-    #[schemars(extend("enum" = ["context", "token", "citations", "error", "done"]))]
+    /// `context` first: what the model gets to read; `status`: what the search did; then `token`, a part of the answer, or `prompt` where no
+    /// model is configured; `citations` of what came; `error`, after that; `done` last.
+    #[schemars(extend("enum" = ["context", "status", "prompt", "token", "citations", "error", "done"]))]
     pub event: String,
     /// What the event says.
     #[schemars(schema_with = "data")]
@@ -44,6 +50,7 @@ pub struct EventShape {
 fn data(generator: &mut SchemaGenerator) -> Schema {
     let shapes = [
         generator.subschema_for::<ContextShape>(),
+        generator.subschema_for::<StatusShape>(),
         generator.subschema_for::<TokenShape>(),
         generator.subschema_for::<CitationsShape>(),
         generator.subschema_for::<ErrorBody>(),
@@ -56,7 +63,7 @@ fn data(generator: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// A part of the answer.
+/// A part of the answer, or a whole prompt.
 #[derive(Default, JsonSchema, serde::Serialize)]
 #[schemars(rename = "AskToken")]
 pub struct TokenShape {
@@ -142,6 +149,10 @@ pub struct LeftOutShape {
 pub struct ReplyShape {
     /// What the model got to read.
     pub context: ContextShape,
+    /// What the search did.
+    pub status: StatusShape,
+    /// What a model would be sent, ready to paste; `null` where one is configured, none is wanted, or nothing was found.
+    pub prompt: Option<String>,
     /// What it wrote; `null` where no model is configured, or nothing was found.
     pub answer: Option<String>,
     /// What that cites.
@@ -166,16 +177,24 @@ async fn ask_sources(
         tracing::info!(query = ask.query, "ask");
     }
     let (stages, budget) = (ask.stages()?, ask.budget(&app)?);
-    let request = ask.search().request(&app, &scope)?;
+    let mut request = ask.search().request(&app, &scope)?;
+    // What the operator has configured counts; what is only usual for a search does not.
+    let usual = app.engine().settings().deadline == Deadline::default();
+    request.deadline = request.deadline.or(usual.then_some(PATIENCE));
     let slots = (app.ask_slot()?, app.search_slot()?);
     let found = move |app: &App| {
         let response = app.engine().search(&request)?;
         app.metrics.searched(&response);
-        Ok(app.asker.context(&response, budget)?)
+        let context = app.asker.context(&response, budget)?;
+        Ok(Reply::new(context, response.status))
     };
-    let context = app.work(Some(slots.1), found).await?;
-    let chat = if context.passages.is_empty() { None } else { app.asker.chat()? };
-    let conversation = Conversation { app, query: ask.query, context, stages };
+    let mut reply = app.work(Some(slots.1), found).await?;
+    let wanted = ask.answer && !reply.context.passages.is_empty();
+    let chat = if wanted { app.asker.chat()? } else { None };
+    if wanted && chat.is_none() {
+        reply.prompt = Some(app.asker.prompt(&ask.query, &reply.context)?);
+    }
+    let conversation = Conversation { app, query: ask.query, reply, stages };
     if ask.stream { Ok(conversation.stream(chat, slots.0)) } else { conversation.whole(chat, slots.0).await }
 }
 
@@ -183,23 +202,25 @@ async fn ask_sources(
 struct Conversation {
     app: Arc<App>,
     query: String,
-    context: Context,
+    reply: Reply,
     stages: Option<Stages>,
 }
 
 impl Conversation {
-    fn answer(&self, chat: &Chat, hear: &mut dyn FnMut(&str) -> bool) -> Result<Answer, ApiError> {
-        let answered = self.app.asker.answer(chat, (&self.query, &self.context), self.stages, hear);
-        answered.map_err(|error| {
+    fn answer(&self, chat: &Chat, hear: &mut dyn FnMut(&str) -> bool) -> (Answer, Result<(), ApiError>) {
+        let asked = (self.query.as_str(), &self.reply.context);
+        let (answer, ended) = self.app.asker.answer(chat, asked, self.stages, hear);
+        let ended = ended.map_err(|error| {
             tracing::warn!(%error, "the model did not answer");
             ApiError::from(error)
-        })
+        });
+        (answer, ended)
     }
 
     /// Events as they come. When the client leaves, the body is dropped, and the call to the model with it.
     fn stream(self, chat: Option<Chat>, slot: Slot) -> Response {
         let stop = chat.as_ref().map(|chat| StopOnDrop(chat.stop()));
-        let (sender, events) = Events::channel(stop);
+        let (sender, events) = Events::channel(stop, SILENCE);
         tokio::task::spawn_blocking(move || {
             let _slot = slot;
             self.tell(chat.as_ref(), &sender);
@@ -212,27 +233,35 @@ impl Conversation {
     }
 
     fn tell(&self, chat: Option<&Chat>, sender: &Sender) {
-        sender.send("context", &self.context);
-        let answered = chat.map(|chat| {
-            self.answer(chat, &mut |said| sender.send("token", &TokenShape { text: said.to_owned() }))
-        });
-        match &answered {
-            Some(Ok(answer)) => sender.send("citations", &answer.citations),
-            Some(Err(error)) => sender.send("error", &error.body()),
-            None => true,
-        };
-        sender.send("done", &json!({ "answered": matches!(answered, Some(Ok(_))) }));
+        sender.send("context", &self.reply.context);
+        sender.send("status", &self.reply.status);
+        if let Some(prompt) = &self.reply.prompt {
+            sender.send("prompt", &TokenShape { text: prompt.clone() });
+        }
+        let mut whole = false;
+        if let Some(chat) = chat {
+            let mut hear = |said: &str| sender.send("token", &TokenShape { text: said.to_owned() });
+            let (answer, ended) = self.answer(chat, &mut hear);
+            whole = ended.is_ok();
+            if whole || !answer.text.is_empty() {
+                sender.send("citations", &answer.citations);
+            }
+            if let Err(error) = ended {
+                sender.send("error", &error.body());
+            }
+        }
+        sender.send("done", &json!({ "answered": whole }));
     }
 
     /// One object, or an error.
     async fn whole(self, chat: Option<Chat>, slot: Slot) -> Result<Response, ApiError> {
-        let Some(chat) = chat else { return shapes::json(&Reply::new(self.context, None)) };
+        let Some(chat) = chat else { return shapes::json(&self.reply) };
         // When the client leaves, this future is dropped.
         let _stop = StopOnDrop(chat.stop());
         let task = tokio::task::spawn_blocking(move || {
             let _slot = slot;
-            let answer = self.answer(&chat, &mut |_| true)?;
-            Ok(Reply::new(self.context, Some(answer)))
+            let (answer, ended) = self.answer(&chat, &mut |_| true);
+            ended.map(|()| self.reply.answered(answer))
         });
         let reply: Result<Reply, ApiError> = task.await.map_err(|panic| {
             tracing::error!(%panic, "work panicked");

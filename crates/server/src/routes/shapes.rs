@@ -95,6 +95,8 @@ pub struct SearchAnswerShape {
     pub hits: Vec<SearchHitShape>,
     /// How many hits there were before the cut to a page.
     pub total: u64,
+    /// How many of them each source has, by name.
+    pub by_source: BTreeMap<String, u64>,
     /// What each leg and each stage did.
     pub status: StatusShape,
     /// What became of the chunk that was asked about, where it was.

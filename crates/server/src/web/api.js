@@ -28,8 +28,15 @@ async function send(path, options) {
   if (response.ok) return response;
   const told = await response.json().catch(() => null);
   const unknown = { code: "", message: `the server answered ${response.status}`, hint: "see its log" };
-  if (response.status === 401) $("key").showModal();
+  if (response.status === 401) wantKey();
   throw new Refused(response.status, told?.error ?? unknown);
+}
+
+/** Asks for a key; one that did not open the door is forgotten. */
+function wantKey() {
+  if (sessionStorage.getItem(KEY)) $("key-wrong").hidden = false;
+  sessionStorage.removeItem(KEY);
+  if (!$("key").open) $("key").showModal();
 }
 
 export const get = (path, signal) => send(path, { signal }).then((response) => response.json());

@@ -15,7 +15,7 @@ import { count, day, many, moment } from "./words.js";
 import { WhatIf } from "./whatif.js";
 
 const FIRST = 10; // hits shown at once
-const FETCHED = 30; // hits asked for at once: their sources make the counts
+const FETCHED = 30; // hits asked for at once
 const PAUSE = 30; // milliseconds without a key before a search
 const LATE = 250; // milliseconds before places are held for hits
 
@@ -25,7 +25,7 @@ let state = place.read();
 let known = []; // the sources of the store
 let examples = [];
 let answer = null; // the last search: {hits, total, status, ms}
-let counts = null; // hits by source of the same search in all sources: {key, by}
+let counts = null; // how many hits each source has in the same search of all sources: {key, by, total, order}
 let shown = FIRST;
 let running = null;
 let timer = null;
@@ -37,7 +37,7 @@ const whatIf = new WhatIf($("whatif"), {
     if (answer) drawHits(answer.hits, answer.status);
   },
 });
-const asking = new Answer($("answer"), jump);
+const asking = new Answer($("answer"), { jump, closed: () => $("ask").setAttribute("aria-expanded", "false") });
 
 const now = () => moment(answer?.status?.now) ?? moment(state.now) ?? Date.now();
 const everywhere = () => JSON.stringify(place.request({ ...state, sources: [] }));
@@ -49,6 +49,8 @@ async function search() {
   clearTimeout(timer);
   running?.abort();
   if (!state.query.trim()) return idle();
+  // An answer belongs to its question.
+  if (asking.isOpen && asking.key !== JSON.stringify(place.request(state))) asking.close();
   running = new AbortController();
   const { signal } = running;
   busy(true);
@@ -59,7 +61,7 @@ async function search() {
     answer = { ...found, ms: performance.now() - started };
     busy(false);
     shown = FIRST;
-    if (!state.sources.length) counts = { key: everywhere(), by: bySource(found.hits), total: found.total };
+    if (!state.sources.length) counts = counted(found);
     draw();
     if (whatIf.isOpen) whatIf.open(place.request(state, { k: FETCHED }), answer.hits);
     if (state.sources.length && counts?.key !== everywhere()) countEverywhere(signal);
@@ -70,7 +72,7 @@ async function search() {
     show($("hits"));
     show($("more"));
     show($("empty"));
-    show($("status"), problem(error));
+    show($("status"), error.status === 401 ? h("button", { type: "button", class: "primary", onclick: () => $("key").showModal() }, "Give a key") : problem(error));
   } finally {
     clearTimeout(late);
   }
@@ -83,16 +85,13 @@ const busy = (yes) => $("hits").setAttribute("aria-busy", String(yes));
 async function countEverywhere(signal) {
   const key = everywhere();
   const found = await post("/v1/search", place.request({ ...state, sources: [] }, { k: FETCHED }), signal).catch(() => null);
-  if (!found) return;
-  counts = { key, by: bySource(found.hits), total: found.total };
+  if (!found || key !== everywhere()) return;
+  counts = counted(found);
   drawPills();
 }
 
-function bySource(hits) {
-  const by = new Map();
-  for (const hit of hits) by.set(hit.source, (by.get(hit.source) ?? 0) + 1);
-  return by;
-}
+/** The hits of a search by source, and the sources by their best hit. */
+const counted = ({ by_source: by, hits, total }) => ({ key: everywhere(), by, total, order: [...new Set(hits.map((hit) => hit.source))] });
 
 /** The next hits: those that are here, or more from the server. */
 async function more() {
@@ -111,6 +110,7 @@ async function more() {
 
 function draw() {
   drawPills();
+  for (const id of ["what", "ask"]) $(id).disabled = !answer.hits.length;
   show($("status"), line(answer), h("span", { class: "legend", "aria-hidden": "true" }, legend(answer.hits.slice(0, FIRST))));
   show($("empty"), answer.hits.length ? null : nothingFound());
   drawHits(answer.hits, answer.status);
@@ -129,17 +129,18 @@ function drawHits(hits, status) {
 
 function drawPills() {
   $("filters").hidden = !state.query.trim();
-  const by = counts?.key === everywhere() ? counts.by : new Map();
-  const named = known.map((source) => source.name);
-  const names = [...new Set([...named, ...by.keys(), ...state.sources])].filter((name) => by.get(name) || state.sources.includes(name));
-  names.sort((a, b) => (by.get(b) ?? 0) - (by.get(a) ?? 0) || (a < b ? -1 : 1));
+  const by = (counts?.key === everywhere() && counts.by) || {};
+  const best = (name) => ((counts?.order.indexOf(name) ?? -1) + 1 || 1e9);
+  const names = [...new Set([...Object.keys(by), ...state.sources])];
+  // Those that answer best come first.
+  names.sort((a, b) => best(a) - best(b) || (by[b] ?? 0) - (by[a] ?? 0) || (a < b ? -1 : 1));
   const pill = (name, label, amount, pressed, title) =>
     h("button", { type: "button", class: `pill ${name === null ? "" : tone(name)}`, "aria-pressed": String(pressed), title, onclick: (event) => pick(name, event.ctrlKey || event.metaKey || event.shiftKey) },
       h("bdi", {}, plain(label)), amount === undefined ? null : h("span", { class: "amount" }, count(amount)));
-  const first = Math.min(FETCHED, counts?.total ?? FETCHED);
+  const about = (name) => harmless(`${many(by[name] ?? 0, "hit")} of ${count(counts?.total ?? 0)} in all sources. A click searches ${name} alone, and further down; Ctrl or Shift adds a source`);
   show($("pills"),
     pill(null, "All", counts?.key === everywhere() ? counts.total : undefined, !state.sources.length, "all sources"),
-    names.map((name) => pill(name, name, by.get(name) ?? 0, state.sources.includes(name), `${by.get(name) ?? 0} of the best ${first} hits; Ctrl or Shift adds a source`)));
+    names.map((name) => pill(name, name, by[name] ?? (counts?.key === everywhere() ? 0 : undefined), state.sources.includes(name), about(name))));
 }
 
 function nothingFound() {
@@ -175,12 +176,15 @@ function idle() {
       ? [h("p", { class: "lead" }, `${Number.isNaN(documents) ? "" : `${many(documents, "document")} in `}${many(known.length, "source")} ${known.length === 1 && Number.isNaN(documents) ? "is" : "are"} searched at once.`),
         examples.length ? [h("h2", {}, "Try"), h("ul", { class: "examples" }, examples.map(example))] : h("p", { class: "dim" }, "Ask a question, type a name, or paste an error message."),
         h("h2", {}, "Sources"), h("ul", { class: "shelf" }, known.map(source))]
-      : h("div", { class: "blank" }, h("p", {}, "This store is empty."), h("p", { class: "dim" }, "Put something in: ", h("code", {}, "mainstem ingest ~/notes --source notes"))) ));
+      : sourcesView.nothing()));
 }
 
-/** Shows the hit of a name, if it is here. */
-function jump(id) {
-  const at = answer?.hits.findIndex((hit) => hit.id === id || hit.id.replace(/#\d+$/, "") === id.replace(/#\d+$/, "")) ?? -1;
+/** Shows the hit that has one of these names, or is of the same document, if it is here. */
+function jump(ids) {
+  const whole = (id) => id.replace(/#\d+$/, "");
+  const find = (fits) => answer?.hits.findIndex(fits) ?? -1;
+  const exact = find((hit) => ids.includes(hit.id));
+  const at = exact >= 0 ? exact : find((hit) => whole(hit.id) === whole(ids[0]));
   if (at < 0) return false;
   if (at >= shown) {
     shown = at + 1;
@@ -251,11 +255,12 @@ function toggleWhatIf() {
 }
 
 async function toggleAnswer() {
-  const open = asking.isOpen;
-  $("ask").setAttribute("aria-expanded", String(!open));
-  if (open) return asking.close();
-  const { query, sources } = place.request(state);
-  if (!(await asking.ask(sources ? { query, sources } : { query }))) $("ask").hidden = true;
+  if (asking.isOpen) return asking.close();
+  if (!answer?.hits.length || $("ask").hidden) return;
+  $("ask").setAttribute("aria-expanded", "true");
+  const request = place.request(state);
+  asking.key = JSON.stringify(request);
+  if (!(await asking.ask(request))) $("ask").hidden = true;
 }
 
 function theme() {
@@ -304,9 +309,10 @@ function wire() {
   addEventListener("popstate", () => { state = place.read(); apply(); });
   listen({
     whatIf: toggleWhatIf,
+    answer: toggleAnswer,
     escape: () => {
       if (whatIf.isOpen) return whatIf.close(), true;
-      if (asking.isOpen) return asking.close(), $("ask").setAttribute("aria-expanded", "false"), true;
+      if (asking.isOpen) return asking.close(), true;
       return false;
     },
   });

@@ -1,7 +1,7 @@
 // What was last measured on this store: tables and plots of `eval`, `eval sources`, `tune` and the demo.
 
 import { get } from "./api.js";
-import { bars, columns, curve } from "./charts.js";
+import { bars, columns, curve, intervals, parts } from "./charts.js";
 import { h, harmless, plain, show } from "./dom.js";
 import { age, capital, hour, many, moment, number, signed } from "./words.js";
 
@@ -93,24 +93,33 @@ function measures(report) {
   const weak = [...queries].sort((a, b) => a[1][first] - b[1][first]).slice(0, 10);
   return [
     bars(Object.entries(report.measures ?? {}).map(([name, value]) => ({ name, value })), "Means"),
-    queries.length ? h("figure", {}, columns(queries.map(([, values]) => values[first] - mean), `${first} of each query against the mean`), h("figcaption", {}, `${first} of each of ${many(queries.length, "query").replace("querys", "queries")}, against the mean`)) : null,
+    queries.length ? h("figure", {}, columns(queries.map(([name, values]) => ({ name, value: values[first] - mean })), `${first} of each query against the mean`), h("figcaption", {}, `${first} of each of ${many(queries.length, "query").replace("querys", "queries")}, against the mean`)) : null,
     weak.length ? h("details", {}, h("summary", {}, "The weakest queries"), table(["query", first], weak.map(([id, values]) => ({ cells: [plain(id), number(values[first])] })), "The weakest queries")) : null,
   ];
 }
 
 function tune(report) {
   const change = (one) => h("li", {}, h("code", {}, plain(one.axis)), ` from ${harmless(one.from)} to ${harmless(one.to)}`);
-  const curves = [...(report.sensitivity ?? [])].sort((a, b) => b.range - a.range).slice(0, 9);
-  const picture = (one) => h("figure", { class: "tile" }, curve(one.samples.filter((sample) => sample.mean !== null).map(point), `${one.axis}`), h("figcaption", {}, plain(one.axis), h("span", { class: "dim" }, ` moves it by up to ${number(one.range, 3)}`)));
+  const curves = [...(report.sensitivity ?? [])].sort((a, b) => b.range - a.range).filter((one) => one.range > 0).slice(0, 9);
+  const picture = (one) => h("figure", { class: "tile" }, h("figcaption", {}, h("strong", {}, plain(one.axis)), h("span", { class: "dim" }, ` moves it by up to ${number(one.range)}`)), curve(one.samples, `${report.measure} at each value of ${harmless(one.axis)}`));
+  const tried = (report.finalists ?? []).map((one) => ({ name: one.rule, value: one.gain, interval: one.interval }));
   return [
     h("p", { class: "lead" }, report.better ? `Better settings were found: ${report.measure} from ${number(report.before, 4)} to ${number(report.after, 4)}.` : `The present settings are kept: ${report.measure} ${number(report.before, 4)}.`),
     h("p", {}, harmless(capital(`${report.reason}.`))),
-    report.changes?.length ? h("ul", {}, report.changes.map(change)) : null,
-    bars([{ name: "present settings", value: report.before, own: true }, { name: report.better ? "new settings" : "best challenger", value: report.better ? report.after : Math.max(report.before, ...(report.finalists ?? []).map((one) => one.out_of_fold)) }, { name: "best order of these candidates", value: report.ceiling?.allows ?? 0 }], report.measure),
+    report.changes?.length ? h("ul", { class: "changes" }, report.changes.map(change)) : null,
+    tried.length ? [h("h3", {}, "What the best that was tried gains, on queries that had no say"), intervals(tried, `Gain in ${report.measure} of each rule, with its 95 % interval`)] : null,
+    report.ceiling ? [h("h3", {}, "What is left to gain"), ceiling(report)] : null,
     curves.length ? [h("h3", {}, "How much each setting matters"), h("div", { class: "tiles" }, curves.map(picture))] : null,
-    h("p", { class: "dim" }, `${many(report.tried ?? 0, "setting")} tried on ${many(report.used?.queries ?? 0, "query").replace("querys", "queries")}, in ${report.folds} folds.`),
+    h("p", { class: "dim" }, `${many(report.tried ?? 0, "setting")} tried on ${many(report.used?.queries ?? 0, "query").replace("querys", "queries")}, in ${report.folds} folds. The larger dot is the present value.`),
   ];
 }
 
-/** A value of a setting, and the mean with it. */
-const point = (sample) => [sample.label, sample.mean];
+/** Of all that could be had: what the ranking gets, what a better order of the same candidates would add, and what was not retrieved. */
+function ceiling(report) {
+  const [gets, allows] = [report.after ?? report.before, report.ceiling.allows];
+  return parts([
+    { name: "the ranking gets", value: gets, kind: "gets" },
+    { name: "lost by ranking", value: Math.max(0, allows - gets), kind: "ranked" },
+    { name: "lost by retrieval", value: Math.max(0, 1 - allows), kind: "missed" },
+  ], `${report.measure}, of 1`);
+}

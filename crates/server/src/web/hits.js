@@ -10,14 +10,20 @@ const text = (value) => (value === null || value === undefined || value === "" ?
 const mono = (value) => h("code", {}, plain(value));
 const between = (nodes) => nodes.flatMap((node, at) => (at ? [h("span", { class: "sep", "aria-hidden": "true" }, "\u00b7"), node] : [node]));
 
+/** The line where a hit begins: of a document in parts, `lines` has the first line of each. */
+function line(metadata, hit) {
+  const part = Number(/#(\d+)$/.exec(hit.id)?.[1] ?? 0);
+  return text(metadata.start_line) ?? text(Array.isArray(metadata.lines) ? metadata.lines[part] : metadata.lines);
+}
+
 // What is shown of the metadata, by which fields there are: each takes the fields that it shows, and gives the pieces.
 const SHOWN = [
   [["book", "chapter", "section"], (m) => [h("span", {}, plain([m.book, m.chapter, m.section].map(text).filter(Boolean).join(" \u203a ")))]],
   [["eco", "opening", "white", "black", "line", "fen"], (m) => [
     text(m.eco) && mono(text(m.eco)), text(m.opening) && h("span", {}, plain(text(m.opening))),
     text(m.white) && text(m.black) && h("span", {}, plain(`${m.white} \u2013 ${m.black}`))]],
-  [["path", "file", "lines", "start_line", "language"], (m) => [
-    mono(`${text(m.path) ?? text(m.file) ?? ""}${text(m.start_line) ?? text(m.lines) ? `:${text(m.start_line) ?? text(m.lines)}` : ""}`),
+  [["path", "file", "lines", "start_line", "language"], (m, hit) => [
+    mono([text(m.path) ?? text(m.file), line(m, hit)].filter(Boolean).join(":")),
     text(m.language) && h("span", {}, plain(text(m.language)))]],
   [["channel", "thread", "thread_ts", "replies"], (m) => [
     text(m.channel) && h("span", {}, plain(`#${String(m.channel).replace(/^#/, "")}`)),
@@ -35,7 +41,7 @@ function about(hit) {
   const pieces = [];
   for (const [names, pieces_of] of SHOWN) {
     if (!names.some((name) => left.has(name) && name !== "line")) continue;
-    pieces.push(...pieces_of(metadata).filter((piece) => piece && piece.textContent));
+    pieces.push(...pieces_of(metadata, hit).filter((piece) => piece && piece.textContent));
     names.forEach((name) => left.delete(name));
   }
   if (hit.heading) pieces.push(h("span", {}, plain(hit.heading)));
@@ -93,7 +99,7 @@ export function card(hit, { above, scale, now }) {
         h("p", { class: "sentence" }, sentence(hit, above)),
         h("span", { class: "acts" },
           toggle("Why", "why", why, (panel) => show(panel, steps(hit))),
-          toggle("Text", "text", whole, (panel) => show(panel, h("p", { dir: "auto" }, plain(hit.text ?? "")))),
+          toggle("Text", "text", whole, (panel) => show(panel, h("p", { dir: "auto", class: hit.metadata?.language ? "code" : null }, plain(hit.text ?? "")))),
           toggle("Related", "related", alike, (panel) => related(panel, hit)))),
       why, whole, alike));
 }

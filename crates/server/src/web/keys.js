@@ -34,8 +34,8 @@ function press(act) {
 }
 
 /** Listens. `escape` closes what is open, and says whether anything was. */
-export function listen({ escape, whatIf }) {
-  const acts = { e: () => press("why"), r: () => press("related"), j: () => step(1), k: () => step(-1), w: whatIf, "?": () => $("shortcuts").showModal() };
+export function listen({ escape, whatIf, answer }) {
+  const acts = { e: () => press("why"), r: () => press("related"), j: () => step(1), k: () => step(-1), w: whatIf, a: answer, "?": () => $("shortcuts").showModal() };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const inField = event.target.matches("input:not([type=checkbox]), select, textarea");

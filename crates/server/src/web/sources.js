@@ -15,12 +15,26 @@ export async function draw(view, now) {
     show(view,
       h("h1", {}, "Sources"),
       sources.length
-        ? [h("p", { class: "lead" }, counted ? `${many(sources.length, "source")}, ${many(sum("documents"), "document")}, ${many(sum("chunks"), "chunk")}; ${percent(sum("vectors") / Math.max(1, sum("chunks")))} can be found by meaning.` : `${many(sources.length, "source")}; your key reads a part of them, so they are not counted.`),
+        ? [h("p", { class: "lead" }, counted ? `${many(sources.length, "source")}, ${many(sum("documents"), "document")}, ${many(sum("chunks"), "chunk")}; ${meaning(sum("vectors"), sum("chunks"))}.` : `${many(sources.length, "source")}; your key reads a part of them, so they are not counted.`),
           table(sources, ingests, now)]
-        : h("div", { class: "blank" }, h("p", {}, "This store is empty."), h("p", { class: "dim" }, "Put something in: ", h("code", {}, "mainstem ingest ~/notes --source notes"))));
+        : nothing());
   } catch (error) {
     show(view, h("h1", {}, "Sources"), h("p", { class: "problem" }, harmless(error.message)));
   }
+}
+
+/** What to do with a store that has nothing. A server has its store to itself: documents go through it. */
+export function nothing() {
+  return h("div", { class: "blank" },
+    h("p", {}, "This store is empty. Put something in, from a terminal:"),
+    h("pre", {}, `mainstem --server ${location.origin} ingest ~/notes --source notes`),
+    h("p", { class: "dim" }, "Folders of Markdown, text, HTML and code, and JSONL with a document on each line. For a look at samples first: ", h("code", {}, "mainstem demo --open")));
+}
+
+/** How much can be found by meaning, and how to change that. */
+function meaning(vectors, chunks) {
+  if (!vectors) return "found by words alone until `mainstem model pull` has run and they are ingested again";
+  return `${percent(vectors / Math.max(1, chunks))} can be found by meaning`;
 }
 
 function time(value, now) {

@@ -46,15 +46,16 @@ fn an_answer_comes_as_events() {
         (200, &"text/event-stream".parse().unwrap())
     );
     let events = events(&answer.text);
-    assert_eq!(names(&events), ["context", "token", "token", "citations", "done"]);
+    assert_eq!(names(&events), ["context", "status", "token", "token", "citations", "done"]);
     let context = &events[0].1;
     assert_eq!(context["passages"][0]["n"], 1);
     assert_eq!(context["passages"].as_array().unwrap().len(), 2);
     assert!(context["tokens"].as_u64() <= context["budget"].as_u64());
     assert!(context["text"].as_str().unwrap().contains("[Source 1: "));
-    assert_eq!(events[1].1, json!({"text": "Run the job [1], "}));
-    assert_eq!(events[3].1, json!({"cited": [1], "unknown": [7]}));
-    assert_eq!(events[4].1, json!({"answered": true}));
+    assert_eq!((&events[1].1["partial"], events[1].1["legs"].as_array().unwrap().len()), (&json!(false), 2));
+    assert_eq!(events[2].1, json!({"text": "Run the job [1], "}));
+    assert_eq!(events[4].1, json!({"cited": [1], "unknown": [7]}));
+    assert_eq!(events[5].1, json!({"answered": true}));
     assert!(service.asked()[0].message("user").ends_with("Question: rollback job"));
 }
 
@@ -77,18 +78,43 @@ fn everything_at_once_for_those_who_want_it() {
 fn without_a_model_there_is_the_context() {
     let server = Server::filled();
     let streamed = events(&server.post("/v1/ask", &json!({"query": "rollback job"})).text);
-    assert_eq!(names(&streamed), ["context", "done"]);
-    assert_eq!(streamed[1].1, json!({"answered": false}));
+    assert_eq!(names(&streamed), ["context", "status", "prompt", "done"]);
+    assert_eq!(streamed[3].1, json!({"answered": false}));
     let whole = server.post("/v1/ask", &json!({"query": "rollback job", "stream": false})).json();
     assert_eq!((&whole["answer"], &whole["citations"]), (&Value::Null, &Value::Null));
-    assert_eq!(whole["context"], streamed[0].1);
+    assert_eq!((&whole["context"], &whole["prompt"]), (&streamed[0].1, &streamed[2].1["text"]));
+    let prompt = whole["prompt"].as_str().unwrap();
+    assert!(prompt.contains(whole["context"]["text"].as_str().unwrap()), "{prompt}");
+    assert!(
+        prompt.starts_with("You answer questions") && prompt.ends_with("Question: rollback job\n"),
+        "{prompt}"
+    );
+}
+
+#[test]
+fn the_context_alone_for_those_who_ask_their_own_model() {
+    let (service, server) = asking(vec![Script::says(&["x"])]);
+    let streamed = events(&server.post("/v1/ask", &json!({"query": "rollback", "answer": false})).text);
+    assert_eq!(names(&streamed), ["context", "status", "done"]);
+    let whole =
+        server.post("/v1/ask", &json!({"query": "rollback", "answer": false, "stream": false})).json();
+    assert_eq!((&whole["answer"], &whole["prompt"]), (&Value::Null, &Value::Null));
+    assert!(service.asked().is_empty());
+}
+
+#[test]
+fn an_answer_from_half_a_search_says_so() {
+    let (_, server) = asking(vec![Script::says(&["x"])]);
+    let hurried = json!({"query": "rollback", "deadline": {"soft_ms": 0, "hard_ms": 0}, "stream": false});
+    let whole = server.post("/v1/ask", &hurried).json();
+    assert_eq!(whole["status"]["partial"], true, "{}", whole["status"]);
 }
 
 #[test]
 fn nobody_is_asked_about_nothing() {
     let (service, server) = asking(vec![Script::says(&["I make things up."])]);
     let answer = events(&server.post("/v1/ask", &json!({"query": "zebra"})).text);
-    assert_eq!(names(&answer), ["context", "done"]);
+    assert_eq!(names(&answer), ["context", "status", "done"]);
     assert!(service.asked().is_empty());
 }
 
@@ -127,19 +153,28 @@ fn the_filters_of_a_search_hold() {
 #[test]
 fn an_error_of_the_model_comes_after_what_came() {
     let failing = "data: {\"error\": {\"message\": \"out of memory\"}}\n\n".to_owned();
-    let script = Script::stream([Step::Say("Run "), Step::Raw(failing)]);
+    let script = Script::stream([Step::Say("Run [1] or [8] "), Step::Raw(failing.clone())]);
     let (_, server) = asking(vec![script]);
     let events = events(&server.post("/v1/ask", &json!({"query": "rollback"})).text);
-    assert_eq!(names(&events), ["context", "token", "error", "done"]);
-    let error = &events[2].1["error"];
+    assert_eq!(names(&events), ["context", "status", "token", "citations", "error", "done"]);
+    assert_eq!(events[3].1, json!({"cited": [1], "unknown": [8]}), "what came is checked all the same");
+    let error = &events[4].1["error"];
     assert_eq!(
         (&error["code"], &error["message"]),
         (&json!("E0305"), &json!("the model failed: out of memory"))
     );
     assert!(error["hint"].is_string());
-    assert_eq!(events[3].1, json!({"answered": false}));
+    assert_eq!(events[5].1, json!({"answered": false}));
     let whole = server.post("/v1/ask", &json!({"query": "rollback", "stream": false}));
     assert_eq!(whole.error(), (503, "E0305".to_owned()));
+}
+
+#[test]
+fn an_error_before_the_first_word_leaves_nothing_to_check() {
+    let failing = "data: {\"error\": {\"message\": \"out of memory\"}}\n\n".to_owned();
+    let (_, server) = asking(vec![Script::stream([Step::Raw(failing)])]);
+    let events = events(&server.post("/v1/ask", &json!({"query": "rollback"})).text);
+    assert_eq!(names(&events), ["context", "status", "error", "done"]);
 }
 
 /// Asks, reads until the first token has come, and gives back the connection.
@@ -219,6 +254,7 @@ fn answers_are_as_described() {
     };
     let whole = server.post("/v1/ask", &json!({"query": "rollback", "stream": false, "budget": 45})).json();
     keeps_to("AskAnswer", &whole);
+    assert_eq!(whole["prompt"], Value::Null, "there is a model");
     keeps_to("AskContext", &whole["context"]);
     keeps_to("AskPassage", &whole["context"]["passages"][0]);
     keeps_to("AskLeftOut", &whole["context"]["left_out"][0]);

@@ -51,6 +51,26 @@ fn every_field_of_a_request_counts() {
 }
 
 #[test]
+fn hits_are_counted_by_source_on_every_page() {
+    let server = Server::filled();
+    server.ingest("wiki%2Fold", &[json!({"id": "release", "text": "The old rollback job."})]);
+    let all = json!({"chat": 1, "wiki": 1, "wiki/old": 1});
+    for page in
+        [json!({"k": 10}), json!({"k": 1}), json!({"k": 1, "offset": 2}), json!({"k": 1, "offset": 9})]
+    {
+        let mut ask = json!({"query": "rollback job", "now": NOW});
+        ask.as_object_mut().unwrap().extend(page.as_object().unwrap().clone());
+        let answer = server.search(&ask);
+        assert_eq!((&answer["by_source"], &answer["total"]), (&all, &json!(3)), "{page}");
+    }
+    let some = server.search(&json!({"query": "rollback job", "sources": ["chat"]}));
+    assert_eq!(some["by_source"], json!({"chat": 1}));
+    let hidden = server.search(&json!({"query": "salaries", "reader": "bob"}));
+    assert_eq!(hidden["by_source"], json!({}), "what may not be read is not counted");
+    assert_eq!(server.search(&json!({"query": "zebra"}))["by_source"], json!({}));
+}
+
+#[test]
 fn a_vector_of_the_query_searches_by_meaning() {
     let server = Server::new();
     let documents = [

@@ -59,7 +59,7 @@ pub struct AskRequest {
     #[serde(default)]
     #[schemars(with = "Option<PipelineSpec>")]
     pub pipeline: Option<Map<String, Value>>,
-    /// How long to wait for the legs.
+    /// How long to wait for the legs; as configured, else 1 s and 5 s, when left out.
     #[serde(default, deserialize_with = "object")]
     pub deadline: Option<Patience>,
     /// The clock for freshness; that of the server when left out.
@@ -74,6 +74,9 @@ pub struct AskRequest {
     #[serde(default)]
     #[schemars(extend("enum" = [1, 3, null]))]
     pub stages: Option<u8>,
+    /// Whether a model is asked, where one is configured; `false` for the context alone.
+    #[serde(default = "yes")]
+    pub answer: bool,
     /// Whether the answer comes as events, as it is written.
     #[serde(default = "yes")]
     pub stream: bool,
