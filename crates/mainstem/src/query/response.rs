@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::time::Duration;
 
+use mainstem_core::answer::Why;
 pub use mainstem_core::answer::WhyNot;
 use mainstem_core::contract::Channel;
 use mainstem_core::status::Status;
@@ -190,13 +191,13 @@ fn by_source(candidates: &Candidates<String>, answer: &Answer) -> BTreeMap<Strin
         list.slots().iter().for_each(|slot| holders[*slot as usize] = &list.leg().source);
     }
     let sources: BTreeSet<&str> = candidates.lists().iter().map(|list| list.leg().source.as_str()).collect();
-    let of = |id: &String| match candidates.slot(id) {
-        Some(slot) => Some(holders[slot as usize]).filter(|source| !source.is_empty()),
-        None => {
-            // Of two sources that fit, the longer one is meant.
-            let mut starts = id.rmatch_indices('/').map(|(at, _)| &id[..at]);
-            starts.find_map(|start| sources.get(start).copied())
+    let of = |id: &String| {
+        if let Some(slot) = candidates.slot(id) {
+            return Some(holders[slot as usize]).filter(|source| !source.is_empty());
         }
+        // Of two sources that fit, the longer one is meant.
+        let mut starts = id.rmatch_indices('/').map(|(at, _)| &id[..at]);
+        starts.find_map(|start| sources.get(start).copied())
     };
     let on_other_pages = answer
         .dropped
