@@ -77,7 +77,7 @@ def documents(data, prefix="", most=None):
     texts = (data / "texts.txt").read_text().splitlines()[:most]
     vectors = np.fromfile(data / "vectors.f32", np.float32, count=len(texts) * DIM).reshape(-1, DIM)
     for row, (text, vector) in enumerate(zip(texts, vectors)):
-        document = {"id": f"{prefix}{row}", "text": text, "vector": [round(float(x), 5) for x in vector]}
+        document = {"id": f"{prefix}{row}", "text": text, "vector": vector.astype(float).round(5).tolist()}
         yield json.dumps(document).encode() + b"\n"
 
 

@@ -389,10 +389,10 @@ fn no_page_has_examples_that_nothing_runs() {
     let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let mut asking = Vec::new();
     for file in std::fs::read_dir(&docs).unwrap().flatten() {
-        if file.path().extension().is_none_or(|extension| extension != "md") {
+        let name = file.file_name().into_string().unwrap();
+        if file.path().extension().is_none_or(|ending| ending != "md") {
             continue;
         }
-        let name = file.file_name().into_string().unwrap();
         let text = std::fs::read_to_string(file.path()).unwrap();
         let calls = |text: &str| text.matches("curl -").count();
         if calls(&text) > 0 {
