@@ -201,13 +201,13 @@ fn by_source(candidates: &Candidates<String>, answer: &Answer) -> BTreeMap<Strin
         list.slots().iter().for_each(|slot| holders[*slot as usize] = &list.leg().source);
     }
     let sources: BTreeSet<&str> = candidates.lists().iter().map(|list| list.leg().source.as_str()).collect();
-    let of = |id: &String| match candidates.slot(id) {
-        Some(slot) => Some(holders[slot as usize]).filter(|source| !source.is_empty()),
-        None => {
-            // Of two sources that fit, the longer one is meant.
-            let mut starts = id.rmatch_indices('/').map(|(at, _)| &id[..at]);
-            starts.find_map(|start| sources.get(start).copied())
+    let of = |id: &String| {
+        if let Some(slot) = candidates.slot(id) {
+            return Some(holders[slot as usize]).filter(|source| !source.is_empty());
         }
+        // Of two sources that fit, the longer one is meant.
+        let mut starts = id.rmatch_indices('/').map(|(at, _)| &id[..at]);
+        starts.find_map(|start| sources.get(start).copied())
     };
     let on_other_pages = answer
         .dropped
