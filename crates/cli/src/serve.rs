@@ -96,6 +96,8 @@ pub(crate) fn run(args: &ServeArgs, store: &Path) -> Result<ExitCode, Failure> {
     let (settings, reranking) = (engine.settings().clone(), engine.reranker().cloned());
     let (config, pipeline) = (effective.resolved.config, searches.pipeline);
     let asker = Some(Arc::new(asker));
+    // A request that names no deadline waits as long as the file says.
+    let settings = Settings { deadline: searches.deadline.over(settings.deadline), ..settings };
     let setup = Setup { store, settings, pipeline, reranking, config, keys: true, asker };
     let mut told = Ok(());
     server::run(setup, |address| told = output::write(None, &format!("listening on http://{address}\n")))
