@@ -3,8 +3,9 @@
 //! No work waits for a thread: when none is idle, it gets a new one. Work that hangs keeps its thread and holds up nobody.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -71,10 +72,27 @@ fn leave(receiver: &Receiver<Work>) -> Option<Work> {
     chosen.then(|| receiver.recv().ok()).flatten()
 }
 
+/// A place among the works that are running, given back when dropped.
+pub(crate) struct Slot {
+    running: Arc<AtomicUsize>,
+    /// How many others were running when it was taken.
+    pub(crate) others: usize,
+}
+
+impl Slot {
+    pub(crate) fn take(running: &Arc<AtomicUsize>) -> Self {
+        Self { running: Arc::clone(running), others: running.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     #[test]

@@ -5,14 +5,14 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use mainstem_core::Failure;
 use mainstem_core::deadline::Deadline;
 
-use crate::workers;
+use crate::workers::{self, Slot};
 
 /// How many late works may be running before new ones are refused: a store that hangs must not use up all threads.
 const MOST_RUNNING: usize = 256;
@@ -111,24 +111,6 @@ pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, 
 fn panic_words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it did not say why")
-}
-
-/// A place among the running works, given back when dropped.
-struct Slot {
-    running: Arc<AtomicUsize>,
-    others: usize,
-}
-
-impl Slot {
-    fn take(running: &Arc<AtomicUsize>) -> Self {
-        Self { running: Arc::clone(running), others: running.fetch_add(1, Ordering::Relaxed) }
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.running.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 fn wait<T>(

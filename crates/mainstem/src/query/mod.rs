@@ -3,7 +3,7 @@
 //! 1. A [`Request`] and the [`Settings`] are compiled into a [`Plan`]: a value that can be printed, and tested without a store.
 //! 2. Every channel of every variant is searched by a thread of its own, over all sources at once. The search waits for them as the
 //!    [deadline](mainstem_core::deadline) says, and goes on without those that are late, fail or panic.
-//! 3. Each leg scores what the others found, so that no hit is judged by half of the evidence.
+//! 3. Each leg scores what the others found, so that no hit is judged by half of the evidence. What may come into the answer is read.
 //! 4. The candidates go through the [pipeline](mainstem_core::pipeline); where a [reranker](crate::rerank) is to be asked, it reads the
 //!    best of them before.
 //! 5. The hits get what the store knows about them, and a [`Snippet`].

@@ -18,7 +18,7 @@ mod states;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,6 +33,7 @@ pub use http::{HttpReranker, ServiceSettings};
 pub use maxsim::MaxSim;
 
 use crate::Error;
+use crate::workers::Slot;
 
 /// How many late calls may be running before new ones are refused: a reranker that hangs must not use up all threads.
 const MOST_RUNNING: usize = 64;
@@ -110,24 +111,6 @@ impl Reranking {
             what: format!("`{}`: {why}", self.name()),
             hint: "allow it more time, or let it read fewer or shorter texts".to_owned(),
         })
-    }
-}
-
-/// A place among the running calls, given back when dropped.
-struct Slot {
-    running: Arc<AtomicUsize>,
-    others: usize,
-}
-
-impl Slot {
-    fn take(running: &Arc<AtomicUsize>) -> Self {
-        Self { running: Arc::clone(running), others: running.fetch_add(1, Ordering::Relaxed) }
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.running.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
