@@ -142,9 +142,11 @@ impl Reading<'_> {
 
     /// What cannot be read was not found.
     fn fail(&mut self, state: LegState, reason: Option<&String>) {
-        for outcome in self.outcomes.iter_mut().filter(|outcome| outcome.state.answered()) {
+        for outcome in &mut self.outcomes {
             let notes = std::mem::take(&mut outcome.catch.notes);
             outcome.catch = Catch { notes, ..Catch::default() };
+        }
+        for outcome in self.outcomes.iter_mut().filter(|outcome| outcome.state.answered()) {
             outcome.state = state;
             outcome.reason = reason.cloned();
         }

@@ -227,7 +227,9 @@ fn outcome(task: &Task, home: Option<Home<Catch>>, state: LegState) -> Outcome {
     let Task { channel, variant, .. } = *task;
     let base = Outcome { channel, variant, state, catch: Catch::default(), reason: None, at };
     match home.map(|home| home.result) {
-        Some(Ok(catch)) => Outcome { catch, ..base },
+        Some(Ok(catch)) if state.answered() => Outcome { catch, ..base },
+        // It came home after the limit, just before the search looked.
+        Some(Ok(_)) => Outcome { at: None, ..base },
         Some(Err(reason)) => Outcome { state: LegState::Failed, reason: Some(reason), ..base },
         None if state.answered() => Outcome { state: LegState::TimedOut, ..base },
         None => base,

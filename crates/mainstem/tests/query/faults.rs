@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use mainstem::query::{Engine, Request, Response, Settings};
 use mainstem_core::LegState;
 use mainstem_core::contract::Channel;
+use mainstem_core::deadline::Deadline;
 
 use super::fakes::{Act, Fake, Model, Shared, engine, ids, request};
 
@@ -45,6 +47,23 @@ fn a_leg_that_sleeps_is_not_waited_for() {
     let response = hurried(&engine(Fake::new().dense(Act::Late(FOREVER, vec![(12, 0.9)]))).0);
     dense_is(&response, LegState::TimedOut);
     assert!(response.status.notes.contains(&"`dense` did not answer in time".to_owned()));
+}
+
+/// A leg may come home between the limit and the moment when the search looks. Often enough, some do.
+#[test]
+fn a_leg_that_is_home_too_late_brings_nothing() {
+    let (engine, _) = engine(Fake::new());
+    let at_once = Deadline { soft: Duration::ZERO, hard: Duration::ZERO };
+    let (done, waiting) = channel();
+    std::thread::spawn(move || {
+        for _ in 0..2_000 {
+            let response = engine.search(&Request { deadline: Some(at_once), ..request("fork") }).unwrap();
+            done.send((response.hits.len(), response.status.partial)).unwrap();
+        }
+    });
+    for _ in 0..2_000 {
+        assert_eq!(waiting.recv_timeout(FOREVER).expect("a search ends"), (0, true));
+    }
 }
 
 #[test]
