@@ -44,7 +44,8 @@
 //! 11. **The [answer]**: hits, each with its [`Ledger`], and a [`Status`] that admits every gap.
 //!
 //! What comes before the lists, [documents](document) in [stores](contract::Store), [embedders](contract::Embedder) and
-//! [chunkers](contract::Chunker), is described here as contracts and implemented elsewhere.
+//! [chunkers](contract::Chunker), is described here as contracts and implemented elsewhere; and so is what is kept beside documents: the
+//! [links](link) between them.
 //!
 //! A [`PipelineSpec`] configures all of these, [`Pipeline::run`] runs them, and a [`Replay`] is one search as a file. [Deadlines](deadline)
 //! decide when a search stops waiting for its legs.
@@ -74,6 +75,7 @@ pub mod item;
 pub mod learned;
 pub mod ledger;
 pub mod leg;
+pub mod link;
 mod located;
 pub mod pipeline;
 pub mod recency;
