@@ -1,16 +1,18 @@
 //! AVX2 with FMA and F16C: Haswell, Zen and later.
 
 use std::arch::x86_64::{
-    __m256, __m256i, _MM_HINT_T0, _mm_add_epi32, _mm_extract_epi32, _mm_loadu_si128, _mm_prefetch,
-    _mm_unpackhi_epi64, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_si128, _mm256_cmpeq_epi8,
-    _mm256_cvtepi8_epi16, _mm256_cvtph_ps, _mm256_extracti128_si256, _mm256_fmadd_ps, _mm256_loadu_ps,
-    _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_max_ps, _mm256_set_epi64x,
-    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_set1_ps,
-    _mm256_setzero_ps, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_storeu_ps,
+    __m256, __m256i, _CMP_GT_OQ, _MM_HINT_T0, _mm_add_epi32, _mm_extract_epi32, _mm_loadu_si128,
+    _mm_prefetch, _mm_unpackhi_epi64, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_si128,
+    _mm256_cmp_ps, _mm256_cmpeq_epi8, _mm256_cvtepi8_epi16, _mm256_cvtph_ps, _mm256_extracti128_si256,
+    _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16,
+    _mm256_max_ps, _mm256_movemask_ps, _mm256_set_epi64x, _mm256_set1_epi8, _mm256_set1_epi16,
+    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_set1_ps, _mm256_setzero_ps, _mm256_setzero_si256,
+    _mm256_shuffle_epi8, _mm256_storeu_ps,
 };
 
 use crate::maxsim::PANEL;
 use crate::scalar::{self, LANES};
+use crate::signs::SignQuery;
 use crate::top_k::{Scored, select};
 
 /// Document rows scored together: 6 rows × 2 halves of a panel fill 12 of the 16 registers with independent sums.
@@ -98,9 +100,28 @@ pub(crate) fn hammings(query: &[u8], rows: &[u8], out: &mut [u32]) {
 }
 
 #[target_feature(enable = "avx2")]
-pub(crate) fn sign_dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
-    for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len().div_ceil(8))) {
-        *out = sign_dot(query, row);
+pub(crate) fn sign_dots(query: &SignQuery, rows: &[u8], out: &mut [i32]) {
+    for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.row_len())) {
+        *out = sign_dot(query.codes(), row);
+    }
+}
+
+/// Eight scores give eight bits.
+#[target_feature(enable = "avx2")]
+pub(crate) fn above(scores: &[f32], bar: f32, out: &mut [u64]) {
+    let bar_of_all = _mm256_set1_ps(bar);
+    for (out, scores) in out.iter_mut().zip(scores.chunks(64)) {
+        let (eights, rest) = scores.as_chunks::<8>();
+        *out = 0;
+        for (at, eight) in eights.iter().enumerate() {
+            // SAFETY: eight floats are there, and the load needs no alignment.
+            let eight = unsafe { _mm256_loadu_ps(eight.as_ptr()) };
+            let bits = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(eight, bar_of_all));
+            *out |= u64::from(bits.cast_unsigned()) << (8 * at);
+        }
+        for (at, score) in (8 * eights.len()..).zip(rest) {
+            *out |= u64::from(*score > bar) << at;
+        }
     }
 }
 

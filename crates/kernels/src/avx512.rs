@@ -1,19 +1,21 @@
-//! AVX-512 with VNNI and VPOPCNTDQ: Ice Lake, Zen 4 and later.
+//! AVX-512 with VNNI, VPOPCNTDQ and BITALG: Ice Lake, Zen 4 and later.
 //!
 //! Only the kernels that gain: `dots` and `top_k` wait for memory already with 256 bits, so their AVX2 variants serve.
 
 use std::arch::x86_64::{
-    __m512, __m512i, _mm_add_epi32, _mm_storeu_si128, _mm256_add_epi32, _mm256_castsi256_si128,
-    _mm256_extracti128_si256, _mm256_storeu_si256, _mm512_add_epi32, _mm512_add_epi64,
+    __m512, __m512i, _CMP_GT_OQ, _mm_add_epi32, _mm_storeu_si128, _mm256_add_epi32, _mm256_castsi256_si128,
+    _mm256_extracti128_si256, _mm256_storeu_si256, _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512,
     _mm512_castsi512_si256, _mm512_cvtepi64_epi32, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64,
-    _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_maskz_loadu_epi8, _mm512_max_ps, _mm512_popcnt_epi64,
-    _mm512_reduce_add_epi32, _mm512_reduce_add_epi64, _mm512_set1_epi8, _mm512_set1_ps, _mm512_setzero_ps,
-    _mm512_setzero_si512, _mm512_shuffle_i64x2, _mm512_storeu_ps, _mm512_unpackhi_epi32,
-    _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64, _mm512_xor_si512,
+    _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_cmp_ps_mask, _mm512_maskz_loadu_epi8,
+    _mm512_maskz_loadu_ps, _mm512_max_ps, _mm512_popcnt_epi8, _mm512_popcnt_epi64, _mm512_reduce_add_epi32,
+    _mm512_reduce_add_epi64, _mm512_set1_epi8, _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512,
+    _mm512_shuffle_i64x2, _mm512_storeu_ps, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64,
+    _mm512_unpacklo_epi32, _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 
 use crate::avx2::prefetch;
 use crate::maxsim::PANEL;
+use crate::signs::{SignQuery, WEIGHTS};
 
 /// Bytes in a register.
 const WIDTH: usize = 64;
@@ -127,9 +129,9 @@ fn lane_sums([a, b, c, d]: [__m512i; 4]) -> [u32; 4] {
 }
 
 /// Four rows share one horizontal sum, as in [`hammings`].
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub(crate) fn sign_dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
-    let len = query.len().div_ceil(8);
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx512bitalg")]
+pub(crate) fn sign_dots(query: &SignQuery, rows: &[u8], out: &mut [i32]) {
+    let len = query.row_len();
     let (groups, rest) = out.as_chunks_mut::<4>();
     let split = groups.len() * 4 * len;
     for (out, rows) in groups.iter_mut().zip(rows.chunks_exact(4 * len)) {
@@ -143,45 +145,38 @@ pub(crate) fn sign_dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
     }
 }
 
-/// For each row, sixteen partial sums of the components whose bit is set. The bits are the mask of the load, so choosing
-/// costs nothing, and one VNNI instruction adds 64 bytes.
+/// For each row, sixteen partial sums of the components whose bit is set: the bits that are chosen are counted in each byte of a plane, and
+/// one VNNI instruction adds 64 counts, times the weight of the plane.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn chosen_sums<const R: usize>(query: &[i8], rows: [&[u8]; R]) -> [__m512i; R] {
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx512bitalg")]
+fn chosen_sums<const R: usize>(query: &SignQuery, rows: [&[u8]; R]) -> [__m512i; R] {
     let mut sums = [_mm512_setzero_si512(); R];
-    let ones = _mm512_set1_epi8(1);
-    let (blocks, tail) = query.as_chunks::<WIDTH>();
-    for (i, query) in blocks.iter().enumerate() {
-        for (sum, row) in sums.iter_mut().zip(rows) {
-            let chosen = load_chosen(query, low_bits(&row[8 * i..8 * i + 8]));
-            *sum = _mm512_dpbusd_epi32(*sum, ones, chosen);
-        }
-    }
-    if !tail.is_empty() {
-        for (sum, row) in sums.iter_mut().zip(rows) {
-            let chosen = load_chosen(tail, low_bits(&row[8 * blocks.len()..]));
-            *sum = _mm512_dpbusd_epi32(*sum, ones, chosen);
+    for (block, planes) in query.planes().iter().enumerate() {
+        let bits = rows.map(|row| load_bytes(&row[block * WIDTH..]));
+        for (plane, weight) in planes.iter().zip(WEIGHTS) {
+            let (plane, weight) = (load_bytes(plane), _mm512_set1_epi8(weight));
+            for (sum, bits) in sums.iter_mut().zip(bits) {
+                let chosen = _mm512_popcnt_epi8(_mm512_and_si512(bits, plane));
+                *sum = _mm512_dpbusd_epi32(*sum, chosen, weight);
+            }
         }
     }
     sums
 }
 
-/// Up to eight bytes as one number, the first lowest.
-#[inline(always)]
-fn low_bits(bytes: &[u8]) -> u64 {
-    match bytes.try_into() {
-        Ok(word) => u64::from_le_bytes(word),
-        Err(_) => bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)),
-    }
-}
-
-/// The bytes, at most 64, whose bit is set; zeros elsewhere.
-#[inline]
+/// Sixteen scores give sixteen bits.
 #[target_feature(enable = "avx512f,avx512bw")]
-fn load_chosen(from: &[i8], bits: u64) -> __m512i {
-    let there = if from.len() < WIDTH { (1_u64 << from.len()) - 1 } else { u64::MAX };
-    // SAFETY: the mask selects at most `from.len()` bytes; what it leaves out is not read.
-    unsafe { _mm512_maskz_loadu_epi8(bits & there, from.as_ptr()) }
+pub(crate) fn above(scores: &[f32], bar: f32, out: &mut [u64]) {
+    let bar = _mm512_set1_ps(bar);
+    for (out, scores) in out.iter_mut().zip(scores.chunks(64)) {
+        *out = 0;
+        for (at, scores) in scores.chunks(16).enumerate() {
+            let there = if scores.len() < 16 { (1_u16 << scores.len()) - 1 } else { u16::MAX };
+            // SAFETY: the mask selects as many floats as there are; what it leaves out is not read.
+            let scores = unsafe { _mm512_maskz_loadu_ps(there, scores.as_ptr()) };
+            *out |= u64::from(_mm512_mask_cmp_ps_mask::<_CMP_GT_OQ>(there, scores, bar)) << (16 * at);
+        }
+    }
 }
 
 /// The sum of each register's lanes of 32 bits, as [`lane_sums`].

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use crate::signs::SignQuery;
 use crate::top_k::Scored;
 use crate::{scalar, top_k};
 
@@ -22,7 +23,7 @@ pub enum Isa {
     Neon,
     /// 256-bit vectors of `x86_64` with fused multiply-add: Haswell, Zen and later.
     Avx2,
-    /// 512-bit vectors of `x86_64` with VNNI and VPOPCNTDQ: Ice Lake, Zen 4 and later.
+    /// 512-bit vectors of `x86_64` with VNNI, VPOPCNTDQ and BITALG: Ice Lake, Zen 4 and later.
     Avx512,
 }
 
@@ -47,6 +48,7 @@ impl Isa {
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512vnni")
                     && is_x86_feature_detected!("avx512vpopcntdq")
+                    && is_x86_feature_detected!("avx512bitalg")
             }
             #[allow(unreachable_patterns, reason = "which sets remain depends on the architecture")]
             _ => false,
@@ -78,7 +80,8 @@ pub struct Kernels {
     dot_f16: unsafe fn(&[f32], &[u8]) -> f32,
     dots_i8: unsafe fn(&[i8], &[i8], &mut [i32]),
     hammings: unsafe fn(&[u8], &[u8], &mut [u32]),
-    sign_dots: unsafe fn(&[i8], &[u8], &mut [i32]),
+    sign_dots: unsafe fn(&SignQuery, &[u8], &mut [i32]),
+    above: unsafe fn(&[f32], f32, &mut [u64]),
     weigh_signs: WeighSigns,
     raise_best: unsafe fn(&[f32], &[f32], usize, &mut [f32]),
     top_k: unsafe fn(&[f32], usize) -> Vec<Scored>,
@@ -91,6 +94,7 @@ static SCALAR: Kernels = Kernels {
     dots_i8: scalar::dots_i8,
     hammings: scalar::hammings,
     sign_dots: scalar::sign_dots,
+    above: scalar::above,
     weigh_signs: scalar::weigh_signs,
     raise_best: scalar::raise_best,
     top_k: top_k::select,
@@ -104,6 +108,7 @@ static NEON: Kernels = Kernels {
     dots_i8: neon::dots_i8,
     hammings: neon::hammings,
     sign_dots: neon::sign_dots,
+    above: scalar::above,
     // The instructions of every such machine.
     weigh_signs: scalar::weigh_signs,
     raise_best: neon::raise_best,
@@ -118,6 +123,7 @@ static AVX2: Kernels = Kernels {
     dots_i8: avx2::dots_i8,
     hammings: avx2::hammings,
     sign_dots: avx2::sign_dots,
+    above: avx2::above,
     weigh_signs: avx2::weigh_signs,
     raise_best: avx2::raise_best,
     top_k: avx2::top_k,
@@ -131,6 +137,7 @@ static AVX512: Kernels = Kernels {
     dots_i8: avx512::dots_i8,
     hammings: avx512::hammings,
     sign_dots: avx512::sign_dots,
+    above: avx512::above,
     weigh_signs: avx2::weigh_signs,
     raise_best: avx512::raise_best,
     top_k: avx2::top_k,
@@ -218,8 +225,8 @@ impl Kernels {
     ///
     /// # Panics
     /// When `rows` is not `out.len()` rows of one bit per component of the query.
-    pub fn sign_dots(&self, query: &[i8], rows: &[u8], out: &mut [i32]) {
-        if check_shape(query.len().div_ceil(8), rows.len(), out) {
+    pub fn sign_dots(&self, query: &SignQuery, rows: &[u8], out: &mut [i32]) {
+        if check_shape(query.row_len(), rows.len(), out) {
             // SAFETY: a `&Kernels` exists only where its instructions do.
             unsafe { (self.sign_dots)(query, rows, out) }
         }
@@ -233,6 +240,16 @@ impl Kernels {
         assert!(sums.len() == out.len() && factors.len() == out.len(), "expected {} of each", out.len());
         // SAFETY: a `&Kernels` exists only where its instructions do.
         unsafe { (self.weigh_signs)(sums, total, factors, out) }
+    }
+
+    /// See [`crate::above`].
+    ///
+    /// # Panics
+    /// When `out` is not one number for each 64 scores.
+    pub fn above(&self, scores: &[f32], bar: f32, out: &mut [u64]) {
+        assert!(out.len() == scores.len().div_ceil(64), "expected room for {} bits", scores.len());
+        // SAFETY: a `&Kernels` exists only where its instructions do.
+        unsafe { (self.above)(scores, bar, out) }
     }
 
     /// See [`crate::top_k`].

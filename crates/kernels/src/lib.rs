@@ -7,6 +7,7 @@
 //! | [`dot_i8`], [`dots_i8`] | `Σ aᵢ·bᵢ` of signed bytes in `i32` | the scan over quantised vectors |
 //! | [`hamming`], [`hammings`] | `Σ popcount(aᵢ ⊕ bᵢ)` | nearest one-bit codes, when the query is one as well |
 //! | [`sign_dots`] | `Σ aᵢ` over the set bits of a code | the first scan over one-bit codes |
+//! | [`above`] | which `aᵢ > b` | what of a scan is worth a look |
 //! | [`weigh_signs`] | `(2·s − Σ) · factor` | the scores of that scan |
 //! | [`MaxSimQuery`] | `1/\|Q\| · Σ_q max_d cos(q, d)` | reranking by token vectors |
 //! | [`top_k`] | the head of the sorted list | the end of every scan |
@@ -24,7 +25,8 @@
 //! | `dot_f16` | as AVX2 | F16C | compiled oracle |
 //! | `dots_i8` | VNNI | widening multiply | compiled oracle |
 //! | `hammings` | VPOPCNTDQ | compiled oracle (`popcnt`) | compiled oracle |
-//! | `sign_dots` | bits as load masks, VNNI | bits widened to bytes | compiled oracle |
+//! | `sign_dots` | BITALG on planes of bits, VNNI | bits widened to bytes | compiled oracle |
+//! | `above` | masks of 16 | masks of 8 | compiled oracle |
 //! | `MaxSim` | 12 rows × 32 tokens in registers | 6 × 16 | 4 × 16 |
 //! | `top_k` | as AVX2 | compiled oracle | compiled oracle |
 //!
@@ -57,12 +59,14 @@ mod maxsim;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
+mod signs;
 mod tokens;
 mod top_k;
 
 pub use isa::{Isa, Kernels};
 pub use mapped::Mapped;
 pub use maxsim::{MaxSimQuery, normalize};
+pub use signs::SignQuery;
 pub use tokens::{ShapeError, TokenBatch, Tokens};
 pub use top_k::Scored;
 
@@ -148,14 +152,29 @@ pub fn hammings(query: &[u8], rows: &[u8], out: &mut [u32]) {
 ///
 /// ```
 /// let mut out = [0; 2];
-/// mainstem_kernels::sign_dots(&[1, 10, 100], &[0b101, 0b010], &mut out);
-/// assert_eq!(out, [101, 10]);
+/// let query = mainstem_kernels::SignQuery::new(vec![1, 7, -8]);
+/// mainstem_kernels::sign_dots(&query, &[0b101, 0b010], &mut out);
+/// assert_eq!(out, [-7, 7]);
 /// ```
 ///
 /// # Panics
 /// When `rows` is not `out.len()` rows of one bit per component of the query.
-pub fn sign_dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
+pub fn sign_dots(query: &SignQuery, rows: &[u8], out: &mut [i32]) {
     Kernels::best().sign_dots(query, rows, out);
+}
+
+/// Which scores are above the bar: bit `i mod 64`, counted from the lowest, of `out[i / 64]` says it of score `i`. NaN is not.
+///
+/// ```
+/// let mut out = [0];
+/// mainstem_kernels::above(&[0.5, f32::NAN, 0.7, 0.6], 0.5, &mut out);
+/// assert_eq!(out, [0b1100]);
+/// ```
+///
+/// # Panics
+/// When `out` is not one number for each 64 scores.
+pub fn above(scores: &[f32], bar: f32, out: &mut [u64]) {
+    Kernels::best().above(scores, bar, out);
 }
 
 /// Asks the memory for bytes that are going to be read soon, and does not wait for them: of rows that lie apart, each would otherwise be

@@ -4,6 +4,7 @@ use std::arch::aarch64::{float32x4_t, vdupq_n_f32, vfmaq_n_f32, vld1q_f32, vmaxn
 
 use crate::maxsim::PANEL;
 use crate::scalar;
+use crate::signs::SignQuery;
 use crate::top_k::{Scored, select};
 
 /// Document rows scored together: 4 rows × 4 quarters of a panel fill 16 of the 32 registers with independent sums.
@@ -38,9 +39,9 @@ pub(crate) fn hammings(query: &[u8], rows: &[u8], out: &mut [u32]) {
 }
 
 #[target_feature(enable = "neon")]
-pub(crate) fn sign_dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
-    for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len().div_ceil(8))) {
-        *out = scalar::sign_dot(query, row);
+pub(crate) fn sign_dots(query: &SignQuery, rows: &[u8], out: &mut [i32]) {
+    for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.row_len())) {
+        *out = scalar::sign_dot(query.codes(), row);
     }
 }
 

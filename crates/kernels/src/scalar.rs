@@ -5,6 +5,7 @@
 //! instruction-set modules use wherever the compiler vectorises it as well as a person would.
 
 use crate::maxsim::PANEL;
+use crate::signs::SignQuery;
 
 /// Partial sums kept by [`dot`]: element `i` goes to lane `i % 32`.
 pub(crate) const LANES: usize = 32;
@@ -31,9 +32,17 @@ pub(crate) fn hammings(query: &[u8], rows: &[u8], out: &mut [u32]) {
 }
 
 /// [`sign_dot`] of the query with each row.
-pub(crate) fn sign_dots(query: &[i8], rows: &[u8], out: &mut [i32]) {
-    for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len().div_ceil(8))) {
-        *out = sign_dot(query, row);
+pub(crate) fn sign_dots(query: &SignQuery, rows: &[u8], out: &mut [i32]) {
+    for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.row_len())) {
+        *out = sign_dot(query.codes(), row);
+    }
+}
+
+/// See [`crate::above`]. Other variants are this one, compiled for their instructions.
+#[inline(always)]
+pub(crate) fn above(scores: &[f32], bar: f32, out: &mut [u64]) {
+    for (out, scores) in out.iter_mut().zip(scores.chunks(64)) {
+        *out = (0..).zip(scores).fold(0, |bits, (at, score)| bits | u64::from(*score > bar) << at);
     }
 }
 

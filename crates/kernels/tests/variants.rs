@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use mainstem_kernels::{Isa, Kernels, MaxSimQuery, Scored, TokenBatch, Tokens, normalize};
+use mainstem_kernels::{Isa, Kernels, MaxSimQuery, Scored, SignQuery, TokenBatch, Tokens, normalize};
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 
@@ -57,8 +57,8 @@ fn score() -> impl Strategy<Value = f32> + Clone {
 
 /// A query, some rows of one bit per component (and noise in the bits behind), and their number.
 fn signs() -> impl Strategy<Value = (Vec<i8>, Vec<u8>, usize)> {
-    (prop_oneof![0_usize..20, 0_usize..300], 0_usize..7).prop_flat_map(|(len, count)| {
-        let query = vec(prop_oneof![any::<i8>(), Just(i8::MIN), Just(i8::MAX)], len);
+    (prop_oneof![0_usize..20, 0_usize..300, 500_usize..1100], 0_usize..7).prop_flat_map(|(len, count)| {
+        let query = vec(prop_oneof![-8_i8..8, Just(-8), Just(7)], len);
         (query, vec(any::<u8>(), len.div_ceil(8) * count), Just(count))
     })
 }
@@ -143,11 +143,26 @@ proptest! {
         let expected: Vec<i32> = rows.chunks(query.len().div_ceil(8).max(1)).map(exact).collect();
         for kernels in Kernels::available() {
             let mut out = vec![-1; count];
-            kernels.sign_dots(&query, &rows, &mut out);
+            kernels.sign_dots(&SignQuery::new(query.clone()), &rows, &mut out);
             if query.is_empty() {
                 assert!(out.iter().all(|&x| x == 0));
             } else {
                 assert_eq!(out, expected, "{}", kernels.isa());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_above_the_bar_is_marked(
+        scores in vec(prop_oneof![-1.0..1.0_f32, Just(0.5), Just(f32::NAN), Just(f32::INFINITY)], 0..300),
+        bar in prop_oneof![Just(0.5_f32), -1.0..1.0_f32, Just(f32::NEG_INFINITY)],
+    ) {
+        for kernels in Kernels::available() {
+            let mut out = vec![u64::MAX; scores.len().div_ceil(64)];
+            kernels.above(&scores, bar, &mut out);
+            let marked = |at: usize| out[at / 64] >> (at % 64) & 1 == 1;
+            for at in 0..out.len() * 64 {
+                assert_eq!(marked(at), scores.get(at).is_some_and(|score| *score > bar), "{}", kernels.isa());
             }
         }
     }

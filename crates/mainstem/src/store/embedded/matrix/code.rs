@@ -3,6 +3,7 @@
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 use mainstem_core::diagnostic::Code;
+use mainstem_kernels::SignQuery;
 
 use crate::Error;
 
@@ -81,6 +82,13 @@ pub(super) fn signs(vector: &[f32], centre: &[f32], bits: &mut Vec<u8>) -> f32 {
     if sizes > 0.0 { squares / sizes } else { 0.0 }
 }
 
+/// The components in steps of a seventh of the largest.
+fn coarse(vector: &[f32]) -> Vec<i8> {
+    let largest = vector.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
+    let factor = if largest > 0.0 { f32::from(SignQuery::LARGEST) / largest } else { 0.0 };
+    vector.iter().map(|&x| (x * factor).round() as i8).collect()
+}
+
 /// A query, in every form that a scan needs.
 #[derive(Debug)]
 pub(super) struct Probe {
@@ -90,7 +98,8 @@ pub(super) struct Probe {
     pub(super) codes: Vec<i8>,
     /// What to multiply them with. Searches leave it out: it changes no order.
     pub(super) scale: f32,
-    /// The sum of the codes.
+    /// Its codes for the signs, and their sum. Four bits: what they lose is little beside what the signs have lost.
+    pub(super) signs: SignQuery,
     pub(super) sum: i32,
 }
 
@@ -101,8 +110,9 @@ impl Probe {
         let mut bytes = Vec::with_capacity(full.len());
         let scale = quantise(&full, &mut bytes);
         let codes: Vec<i8> = bytes.into_iter().map(u8::cast_signed).collect();
-        let sum = codes.iter().map(|&x| i32::from(x)).sum();
-        Ok(Self { full, codes, scale, sum })
+        let signs = SignQuery::new(coarse(&full));
+        let sum = signs.sum();
+        Ok(Self { full, codes, scale, signs, sum })
     }
 }
 

@@ -21,7 +21,7 @@ use crate::workers;
 /// Rows scored together.
 const BLOCK: usize = 256;
 /// Scores held against the bar together.
-const STRIP: usize = 32;
+const STRIP: usize = 64;
 /// Rows that a thread takes at a time.
 const TURN: usize = 16 * BLOCK;
 
@@ -189,10 +189,13 @@ impl<'a> Worker<'a> {
         self.weigh(records, rows);
         for start in (0..rows.len()).step_by(STRIP) {
             let end = rows.len().min(start + STRIP);
-            let bar = self.bests[place as usize].bar();
-            // Counted, not searched: that is free of branches.
-            if self.scores[start..end].iter().filter(|score| **score > bar).count() > 0 {
-                (start..end).for_each(|i| self.offer(place, self.scores[i], rows.start + i));
+            let mut above = [0];
+            self.kernels.above(&self.scores[start..end], self.bests[place as usize].bar(), &mut above);
+            let [mut above] = above;
+            while above != 0 {
+                let i = start + above.trailing_zeros() as usize;
+                self.offer(place, self.scores[i], rows.start + i);
+                above &= above - 1;
             }
         }
     }
@@ -244,8 +247,8 @@ impl<'a> Worker<'a> {
         let products = &mut self.products[..rows.len()];
         let query = &self.scan.probe.codes;
         if let Some((bits, _)) = self.signs {
-            let width = query.len().div_ceil(8);
-            self.kernels.sign_dots(query, &bits[rows.start * width..rows.end * width], products);
+            let (signs, width) = (&self.scan.probe.signs, self.scan.probe.signs.row_len());
+            self.kernels.sign_dots(signs, &bits[rows.start * width..rows.end * width], products);
         } else {
             let width = query.len();
             self.kernels.dots_i8(query, &self.codes[rows.start * width..rows.end * width], products);
@@ -285,8 +288,8 @@ impl<'a> Worker<'a> {
         let query = &self.scan.probe.codes;
         let product = &mut self.products[at..=at];
         if let Some((bits, _)) = self.signs {
-            let width = query.len().div_ceil(8);
-            self.kernels.sign_dots(query, &bits[row * width..][..width], product);
+            let (signs, width) = (&self.scan.probe.signs, self.scan.probe.signs.row_len());
+            self.kernels.sign_dots(signs, &bits[row * width..][..width], product);
         } else {
             self.kernels.dots_i8(query, &self.codes[row * query.len()..][..query.len()], product);
         }
