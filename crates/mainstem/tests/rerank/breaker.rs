@@ -50,6 +50,18 @@ fn after_a_while_one_call_decides() {
     assert_eq!(server.asked().len(), 5);
 }
 
+/// One text that is too long must not cost all other searches their reranker; a key that is wrong does.
+#[test]
+fn what_the_service_does_not_like_does_not_count_against_it() {
+    for (status, well) in [(400, true), (413, true), (422, true), (401, false), (404, false)] {
+        let server = Server::new(vec![Reply::Status(status, ""), Reply::Answer(good)]);
+        let service = ServiceSettings { failures: 1, cooldown: 3600.0, ..settings(Shape::Jina, &server.url) };
+        let reranker = HttpReranker::new(&service).unwrap();
+        assert!(ask(&reranker).unwrap_err().contains(&status.to_string()));
+        assert_eq!(ask(&reranker).is_ok(), well, "{status}");
+    }
+}
+
 #[test]
 fn a_caller_without_time_does_not_count_against_the_service() {
     let server = Server::new(vec![Reply::Answer(good)]);

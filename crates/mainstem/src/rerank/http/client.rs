@@ -38,7 +38,22 @@ pub(super) struct Client {
 enum Trouble {
     /// The service has not worked on it: it may be asked again, perhaps after as long as it says.
     Again(String, Option<Duration>),
+    /// The service is well, and does not like what it was given.
+    Refused(String),
     Final(String),
+}
+
+/// A call that came to nothing.
+pub(super) struct Failed {
+    pub(super) error: Error,
+    /// Whether the service is well, and does not like what it was given: another search may fare better.
+    pub(super) refused: bool,
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self { error, refused: false }
+    }
 }
 
 impl Client {
@@ -56,21 +71,24 @@ impl Client {
     }
 
     /// The body of the answer.
-    pub(super) fn post(&self, body: &Value, ctx: &Ctx) -> Result<Vec<u8>, Error> {
+    pub(super) fn post(&self, body: &Value, ctx: &Ctx) -> Result<Vec<u8>, Failed> {
         let mut attempt = 0;
         loop {
             let patience = self.patience.min(left(ctx));
             if patience.is_zero() {
-                return Err(self.unavailable("there was no time left"));
+                return Err(self.unavailable("there was no time left").into());
             }
             let (reason, asked) = match self.try_once(body, patience) {
                 Ok(answer) => return Ok(answer),
-                Err(Trouble::Final(reason)) => return Err(self.unavailable(&reason)),
+                Err(Trouble::Refused(reason)) => {
+                    return Err(Failed { error: self.unavailable(&reason), refused: true });
+                }
+                Err(Trouble::Final(reason)) => return Err(self.unavailable(&reason).into()),
                 Err(Trouble::Again(reason, asked)) => (reason, asked),
             };
             let wait = retry::delay(attempt, asked);
             if attempt >= self.retries || wait >= left(ctx).min(self.patience) {
-                return Err(self.unavailable(&reason));
+                return Err(self.unavailable(&reason).into());
             }
             thread::sleep(wait);
             attempt += 1;
@@ -97,8 +115,10 @@ impl Client {
             401 | 403 => format!("it answered {status}; check the key in the variable that `key_env` names"),
             _ => format!("it answered {status}{}", said.map(|said| format!(": {said}")).unwrap_or_default()),
         };
-        if !matches!(status, 429 | 503) {
-            return Err(Trouble::Final(reason));
+        match status {
+            429 | 503 => {}
+            400 | 413 | 422 => return Err(Trouble::Refused(reason)),
+            _ => return Err(Trouble::Final(reason)),
         }
         let header = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let asked = header.and_then(|value| retry::retry_after(value, Timestamp::now()));

@@ -15,7 +15,7 @@ pub use settings::{ServiceSettings, Shape};
 use crate::Error;
 use crate::models::http::breaker::Breaker;
 use crate::models::http::client::left;
-use client::Client;
+use client::{Client, Failed};
 
 /// What is sent for a text without a letter, which services refuse.
 const BLANK: &str = ".";
@@ -48,7 +48,7 @@ impl HttpReranker {
         })
     }
 
-    fn ask(&self, query: &str, texts: &[&str], ctx: &Ctx) -> Result<Vec<f64>, Error> {
+    fn ask(&self, query: &str, texts: &[&str], ctx: &Ctx) -> Result<Vec<f64>, Failed> {
         let mut scores = Vec::with_capacity(texts.len());
         for batch in texts.chunks(self.batch) {
             let sent: Vec<&str> =
@@ -75,8 +75,17 @@ impl Reranker for HttpReranker {
             let seconds = left.as_secs_f64().ceil();
             self.client.unavailable(&format!("it failed too often and is not asked for another {seconds} s"))
         })?;
-        let scores = self.ask(query, texts, ctx)?;
-        pass.succeed();
-        Ok(scores)
+        match self.ask(query, texts, ctx) {
+            Ok(scores) => {
+                pass.succeed();
+                Ok(scores)
+            }
+            Err(Failed { error, refused }) => {
+                if refused {
+                    pass.forgive();
+                }
+                Err(error.into())
+            }
+        }
     }
 }
