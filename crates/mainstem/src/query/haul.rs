@@ -30,6 +30,11 @@ impl Haul {
         &self.outcomes
     }
 
+    /// Whether any leg is left whose finds could be read.
+    pub(super) fn answered(&self) -> bool {
+        self.outcomes.iter().any(|outcome| outcome.state.answered())
+    }
+
     /// Hands over everything that is to be ranked.
     pub(super) fn unload(&mut self, legs: &Legs, now: Moment) -> (Search, Chunks) {
         let (lists, read) = (std::mem::take(&mut self.lists), std::mem::take(&mut self.read));
@@ -151,6 +156,19 @@ impl Reading<'_> {
             outcome.reason = reason.cloned();
         }
     }
+}
+
+/// Leaves hits out that were not read, where the rest cannot be read any more: what is here is better than nothing.
+pub(super) fn keep_read(answer: &mut Answer, chunks: &Chunks) {
+    let (first, before) = (answer.hits.first().map_or(1, |hit| hit.rank), answer.hits.len());
+    answer.hits.retain(|hit| chunks.contains_key(&hit.id));
+    (first..).zip(&mut answer.hits).for_each(|(rank, hit)| hit.rank = rank);
+    let lost = before - answer.hits.len();
+    let what = if lost == 1 { "hit" } else { "hits" };
+    let note =
+        format!("not all candidates could be read in time: {lost} {what} left out, copies may stand alone");
+    answer.status.notes.push(note);
+    answer.status.partial = true;
 }
 
 /// Whether an answer is the one that reading everything would have given: all hits up to the end of the page were read, and the stages

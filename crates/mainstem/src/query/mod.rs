@@ -112,9 +112,14 @@ impl Engine {
         if let Some(looks_at) = legs.plan.pipeline.looks_at().filter(|_| haul.partly)
             && !haul::suffices(&answer, looks_at, &search, &chunks)
         {
-            let unloaded = haul.whole(&legs).map_err(boxed)?.unload(&legs, now);
-            (search, chunks) = (self.learned(unloaded.0), unloaded.1);
-            answer = legs.pipeline.run(&search).map_err(boxed)?;
+            let mut whole = haul.whole(&legs).map_err(boxed)?;
+            if whole.answered() {
+                let unloaded = whole.unload(&legs, now);
+                (search, chunks) = (self.learned(unloaded.0), unloaded.1);
+                answer = legs.pipeline.run(&search).map_err(boxed)?;
+            } else {
+                haul::keep_read(&mut answer, &chunks);
+            }
         }
         let ranked = started.elapsed();
         let plan = Arc::try_unwrap(legs).map_or_else(|legs| legs.plan.clone(), |legs| legs.plan);

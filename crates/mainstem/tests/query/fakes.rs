@@ -38,6 +38,9 @@ pub(crate) struct Fake {
     pub(crate) unable: bool,
     /// What it does when it is asked for chunks, before it gives them.
     pub(crate) fetching: Option<Act>,
+    /// How many times it gives chunks before it does so.
+    pub(crate) gives_first: usize,
+    pub(crate) fetched: AtomicUsize,
     pub(crate) asked: Mutex<Vec<(Channel, String, Filter)>>,
 }
 
@@ -70,6 +73,8 @@ impl Fake {
             lexical: Act::Give(vec![(2, 8.0), (13, 6.0), (11, 4.0), (1, 2.0)]),
             unable: false,
             fetching: None,
+            gives_first: 0,
+            fetched: AtomicUsize::default(),
             asked: Mutex::default(),
         }
     }
@@ -224,7 +229,8 @@ impl View for Shared {
     }
 
     fn fetch(&self, chunks: &[ChunkId]) -> Result<Vec<StoredChunk>, Failure> {
-        match &self.0.fetching {
+        let well = self.0.fetched.fetch_add(1, Ordering::Relaxed) < self.0.gives_first;
+        match self.0.fetching.as_ref().filter(|_| !well) {
             Some(Act::Late(delay, _)) => sleep(*delay),
             Some(Act::Panic) => panic!("a bug in the store"),
             Some(Act::Fail) => {

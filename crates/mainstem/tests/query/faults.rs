@@ -10,7 +10,9 @@ use mainstem_core::LegState;
 use mainstem_core::contract::Channel;
 use mainstem_core::deadline::Deadline;
 
-use super::fakes::{Act, Fake, Model, Shared, engine, ids, request};
+use serde_json::json;
+
+use super::fakes::{Act, Fake, Model, Shared, chunk, engine, ids, request};
 
 /// Much longer than any deadline here, so that a test that waits for it fails clearly.
 const FOREVER: Duration = Duration::from_secs(60);
@@ -143,6 +145,35 @@ fn chunks_that_cannot_be_read_are_named() {
     nothing_is_read(Act::Panic, LegState::Failed, "`lexical` failed: it panicked: a bug in the store");
     let late = Act::Late(FOREVER, vec![]);
     nothing_is_read(late, LegState::TimedOut, "`lexical` did not answer in time");
+}
+
+/// Four copies come first, so that two hits need more than what is read at first; and then nothing can be read any more.
+#[test]
+fn what_was_read_before_the_store_failed_is_shown() {
+    let copies =
+        (21..25).map(|id| chunk(id, "wiki", &format!("copy {id}"), "a fork attacks two pieces at once"));
+    let scores: Vec<_> = (21..25).map(|id| (id, 0.99)).chain([(11, 0.7), (1, 0.5), (3, 0.3)]).collect();
+    let fake = || {
+        let mut fake = Fake::new().dense(Act::Give(scores.clone())).lexical(Act::Give(scores.clone()));
+        fake.chunks.extend(copies.clone());
+        fake
+    };
+    let asked = || Request {
+        limit: 2,
+        pipeline: json!({ "neighbours": null, "prior": null, "recency": null }),
+        ..request("fork")
+    };
+    let whole = engine(fake()).0.search(&asked()).unwrap();
+    assert_eq!((ids(&whole).len(), whole.status.partial), (2, false));
+    for act in [Act::Fail, Act::Panic, Act::Late(FOREVER, vec![])] {
+        let mut fake = fake().fetching(act);
+        fake.gives_first = 1;
+        let response = engine(fake).0.search(&Request { deadline: None, ..asked() }).unwrap();
+        assert_eq!(ids(&response), ids(&whole)[..1], "the hit that was read");
+        assert_eq!((response.hits[0].rank, response.status.partial), (1, true));
+        let notes = response.status.notes.join("\n");
+        assert!(notes.contains("not all candidates could be read in time: 1 hit left out"), "{notes}");
+    }
 }
 
 #[test]
