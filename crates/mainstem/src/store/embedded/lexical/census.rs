@@ -1,19 +1,21 @@
 //! How many chunks and words each source has, and which sources are copies of others.
 //!
-//! A source is taken for a copy when at least half of the sketches of both together are in both. Of large sources, some sketches are compared,
-//! those with the smallest numbers, which are the same for both.
+//! A source is taken for a copy when at least half of the sketches of both together are in both, each in as many chunks: where sources have few
+//! different words, the same sketch stands for many texts, but seldom for as many in two sources. Of large sources, some sketches are compared,
+//! drawn by numbers that are the same for both and say nothing about how frequent a sketch is.
 
 use rustc_hash::FxHashMap;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::{SegmentReader, TantivyError};
 
 use super::fields::Fields;
+use super::sketch;
 use super::view::Columns;
 use crate::store::embedded::allowed::Allowed;
 use mainstem_core::ChunkId;
 
 /// How many sketches of a source are kept.
-const SKETCHES: usize = 256;
+const SKETCHES: usize = 512;
 
 /// The sources of a segment, or of several, by number.
 #[derive(Debug, Default)]
@@ -27,8 +29,8 @@ pub(super) struct Source {
     pub(super) chunks: u64,
     /// Twice the number of their words. Of a long text, the index knows between which lengths its own is; the middle counts.
     pub(super) twice_words: u64,
-    /// The smallest sketches, in order, each once, after [`Source::settle`].
-    sketches: Vec<u64>,
+    /// The sketches that were drawn, in the order of their numbers, each with how many chunks have it, after [`Source::settle`].
+    sketches: Vec<(u64, u32)>,
 }
 
 impl Source {
@@ -36,7 +38,7 @@ impl Source {
         self.chunks += 1;
         self.twice_words += twice_words;
         let Some(sketch) = sketch.filter(|sketch| *sketch != u64::MAX) else { return };
-        self.sketches.push(sketch);
+        self.sketches.push((sketch::mixed(sketch), 1));
         if self.sketches.len() >= 8 * SKETCHES {
             self.settle();
         }
@@ -44,8 +46,22 @@ impl Source {
 
     fn settle(&mut self) {
         self.sketches.sort_unstable();
-        self.sketches.dedup();
+        self.sketches.dedup_by(|(later, more), (sketch, count)| {
+            let same = later == sketch;
+            *count += if same { *more } else { 0 };
+            same
+        });
         self.sketches.truncate(SKETCHES);
+    }
+
+    /// Up to which number all sketches are known.
+    fn drawn_up_to(&self) -> u64 {
+        self.sketches.get(SKETCHES - 1).map_or(u64::MAX, |(sketch, _)| *sketch)
+    }
+
+    /// How many sketches there are up to a number.
+    fn up_to(&self, number: u64) -> usize {
+        self.sketches.partition_point(|(sketch, _)| *sketch <= number)
     }
 }
 
@@ -92,7 +108,7 @@ impl Census {
 
     /// The pairs of sources that are copies of each other: the later one, and the one that was there before.
     pub(super) fn copies(&self) -> Vec<(u32, u32)> {
-        let mut holders: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
+        let mut holders: FxHashMap<(u64, u32), Vec<u32>> = FxHashMap::default();
         let mut shared: FxHashMap<(u32, u32), usize> = FxHashMap::default();
         let mut numbers: Vec<u32> = self.sources.keys().copied().collect();
         numbers.sort_unstable();
@@ -105,9 +121,11 @@ impl Census {
                 earlier.push(later);
             }
         }
-        let count = |source: &u32| self.sources[source].sketches.len();
         let are_copies = |((later, earlier), shared): &((u32, u32), usize)| {
-            2 * shared >= count(later) + count(earlier) - shared
+            let (later, earlier) = (&self.sources[later], &self.sources[earlier]);
+            // What both have lies where both are known.
+            let known = later.drawn_up_to().min(earlier.drawn_up_to());
+            3 * shared >= later.up_to(known) + earlier.up_to(known)
         };
         let mut copies: Vec<_> = shared.into_iter().filter(are_copies).map(|(pair, _)| pair).collect();
         copies.sort_unstable();

@@ -26,7 +26,7 @@ pub(super) fn of<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
 }
 
 /// A number from which nothing can be told about the one it was made of (`SplitMix64`, S. Vigna).
-fn mixed(hash: u64) -> u64 {
+pub(super) fn mixed(hash: u64) -> u64 {
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     hash ^ (hash >> 31)

@@ -281,6 +281,24 @@ fn a_copy_of_a_source_does_not_count() {
     );
 }
 
+/// Of few words, frequent ones and rare ones, many texts have a run of letters in common by which they are told.
+#[test]
+fn sources_with_the_same_few_words_are_no_copies() {
+    let mut state = 7_u64;
+    let mut dice = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 33) as f64 / f64::from(1_u32 << 31)
+    };
+    let sounds = ["ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu"];
+    let spell = |rank: usize| [rank % 10, rank / 10 % 10, rank / 100 % 10].map(|at| sounds[at]).concat();
+    let mut text = || (0..60).map(|_| spell(300_f64.powf(dice()) as usize)).collect::<Vec<_>>().join(" ");
+    let chunks: Vec<(u32, &str, String)> = (0..9_000).map(|at| (at % 3 + 1, "", text())).collect();
+    let chunks: Vec<_> =
+        chunks.iter().map(|(source, title, text)| (*source, *title, text.as_str())).collect();
+    let view = index(&chunks).lexical.view().unwrap();
+    assert_eq!(view.copies_among(&Scope::default(), &[1, 2, 3]).unwrap(), [0; 0]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
