@@ -1,7 +1,7 @@
 //! The embedded store: one folder, no server.
 //!
 //! ```text
-//! truth.sqlite   documents, chunks, vectors: the truth
+//! truth.sqlite   documents, chunks, vectors, links: the truth
 //! lexical-<n>/   the words, derived
 //! matrix-<n>/    the vectors, derived
 //! cards.*        what a search reads of each chunk, derived
@@ -24,6 +24,7 @@ mod check;
 mod derived;
 mod doctor;
 pub(crate) mod lexical;
+mod links;
 pub(crate) mod matrix;
 mod pool;
 mod reader;
