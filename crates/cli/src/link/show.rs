@@ -25,10 +25,18 @@ pub(crate) fn other<'a>(link: &'a Link, document: &DocumentName) -> &'a Document
     if link.edge.a == *document { &link.edge.b } else { &link.edge.a }
 }
 
+/// A table of links without any.
+fn empty() -> Table {
+    let mut table = Table::new(0, ["score"]);
+    for name in ["document", "belongs to", "because"] {
+        table.add_name(name);
+    }
+    table
+}
+
 /// Edges as a table.
 pub(super) fn edges(edges: &[Edge]) -> String {
-    let mut table = Table::new(0, ["score"]);
-    ["document", "belongs to", "because"].into_iter().for_each(|name| table.add_name(name));
+    let mut table = empty();
     for edge in edges {
         table.push(row(edge, ""));
     }
@@ -37,8 +45,7 @@ pub(super) fn edges(edges: &[Edge]) -> String {
 
 /// Links as a table.
 pub(super) fn links(links: &[Link]) -> String {
-    let mut table = Table::new(0, ["score"]);
-    ["document", "belongs to", "because"].into_iter().for_each(|name| table.add_name(name));
+    let mut table = empty();
     for link in links {
         let stale = if link.stale { ", stale" } else { "" };
         table.push(row(&link.edge, &format!(" ({}{stale})", link.run)));
