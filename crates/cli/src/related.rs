@@ -7,12 +7,16 @@ use std::process::ExitCode;
 use anstyle::Style;
 use clap::Args;
 use mainstem::related::related;
-use mainstem_client::{Client, Related};
+use mainstem::store::EmbeddedStore;
+use mainstem_client::{Client, Related, RelatedDocument};
 use mainstem_core::contract::{Channel, Ctx, Filter, Store as _};
+use mainstem_core::link::{DocumentName, Edges as _, Link, LinkQuery};
 use mainstem_core::time::Moment;
-use mainstem_core::{Code, Error};
+use mainstem_core::{Code, Document, Error};
+use serde::Serialize;
 
 use crate::failure::{Failure, Problem};
+use crate::link::show;
 use crate::output;
 use crate::remote::Place;
 use crate::search::open;
@@ -32,7 +36,7 @@ Examples:
   mainstem related wiki/release --source chat -n 3 --json
 
 The parts of the document are compared with those of all others, by meaning, or by words where it has no vectors. The
-reason names the two parts that are alike.
+reason names the two parts that are alike. What `mainstem link run` has linked it to comes first.
 
 Exit codes: 0 found, 1 nothing found, 2 error")]
 pub(crate) struct RelatedArgs {
@@ -52,6 +56,36 @@ pub(crate) struct RelatedArgs {
     json: bool,
 }
 
+/// What was found: what runs have linked, and what is alike now.
+#[derive(Serialize)]
+struct Found {
+    #[serde(flatten)]
+    related: Related,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    links: Vec<Link>,
+    #[serde(skip)]
+    linked: Vec<Linked>,
+}
+
+/// The other end of a link.
+struct Linked {
+    name: DocumentName,
+    title: Option<String>,
+    url: Option<String>,
+}
+
+impl Linked {
+    fn read(store: &EmbeddedStore, link: &Link, document: &DocumentName) -> Result<Self, Failure> {
+        let name = show::other(link, document).clone();
+        let found = store.document(&name.source, &name.id)?.unwrap_or_default();
+        Ok(Self { name, title: found.title, url: found.url })
+    }
+
+    fn is(&self, document: &RelatedDocument) -> bool {
+        self.name.source == document.source && self.name.id == document.document
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &RelatedArgs, place: &Place<'_>) -> Result<ExitCode, Failure> {
     if args.limit == 0 {
@@ -59,15 +93,18 @@ pub(crate) fn run(args: &RelatedArgs, place: &Place<'_>) -> Result<ExitCode, Fai
     }
     let found = match place {
         Place::Store(store) => here(args, store)?,
-        Place::Server(client) => there(args, client)?,
+        Place::Server(client) => {
+            Found { related: there(args, client)?, links: Vec::new(), linked: Vec::new() }
+        }
     };
     let text = if args.json {
         serde_json::to_string_pretty(&found).map_err(Problem::from)? + "\n"
     } else {
-        text(&found)
+        linked_text(&found) + &text(&found)
     };
     output::write(None, &text)?;
-    if found.related.is_empty() {
+    let Found { related: found, links, .. } = found;
+    if found.related.is_empty() && links.is_empty() {
         output::note(&format!("nothing else is about the same as `{}`", found.document));
         return Ok(ExitCode::from(1));
     }
@@ -91,7 +128,7 @@ fn there(args: &RelatedArgs, client: &Client) -> Result<Related, Failure> {
     first.map_or_else(|| Err(missing(&args.document).into()), |error| Err(error.into()))
 }
 
-fn here(args: &RelatedArgs, store: &Path) -> Result<Related, Failure> {
+fn here(args: &RelatedArgs, store: &Path) -> Result<Found, Failure> {
     let boxed = |error: mainstem::Error| Box::new(error) as Failure;
     let store = open::level(store).map_err(boxed)?;
     let known = store.sources().map_err(boxed)?;
@@ -99,19 +136,38 @@ fn here(args: &RelatedArgs, store: &Path) -> Result<Related, Failure> {
     if let Some(name) = args.source.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Box::new(Error::unknown("source", name, known)));
     }
-    let mut document = None;
-    for (source, id) in names(&args.document).into_iter().filter_map(|name| name.split_once('/')) {
-        if document.is_none() {
-            document = store.document(source, id).map_err(boxed)?;
-        }
-    }
-    let document = document.ok_or_else(|| missing(&args.document))?;
+    let document = find(&store, &args.document)?;
     let filter =
         Filter { sources: (!args.source.is_empty()).then(|| args.source.clone()), ..Filter::default() };
     let ctx = Ctx::unhurried(Moment::now());
     let found = related(store.view()?.as_ref(), &document, &filter, args.limit, &ctx)?;
-    let name = format!("{}/{}", document.source, document.id);
-    Ok(Related { document: name, related: found })
+    let name = DocumentName { source: document.source, id: document.id };
+    let related = Related { document: name.to_string(), related: found };
+    let links = links(args, &store, &name)?;
+    let linked = links.iter().map(|link| Linked::read(&store, link, &name)).collect::<Result<_, _>>()?;
+    Ok(Found { related, links, linked })
+}
+
+/// The document of this name, or the one that it is a part of.
+pub(crate) fn find(store: &EmbeddedStore, name: &str) -> Result<Document, Failure> {
+    for (source, id) in names(name).into_iter().filter_map(|name| name.split_once('/')) {
+        if let Some(document) = store.document(source, id)? {
+            return Ok(document);
+        }
+    }
+    Err(missing(name).into())
+}
+
+/// The best links of a document to those of the sources that are asked for.
+fn links(args: &RelatedArgs, store: &EmbeddedStore, name: &DocumentName) -> Result<Vec<Link>, Failure> {
+    let filter = Filter::default();
+    let query = LinkQuery { document: Some(name), run: None, filter: &filter, limit: usize::MAX };
+    let wanted =
+        |link: &Link| args.source.is_empty() || args.source.contains(&show::other(link, name).source);
+    let mut links = store.links(&query)?;
+    links.retain(wanted);
+    links.truncate(args.limit);
+    Ok(links)
 }
 
 fn missing(name: &str) -> Problem {
@@ -124,10 +180,38 @@ fn missing(name: &str) -> Problem {
     Problem::Argument { code, message, hint: "`mainstem search` finds what there is".to_owned() }
 }
 
-fn text(found: &Related) -> String {
-    let best = found.related.iter().map(|document| document.score).fold(f64::MIN_POSITIVE, f64::max);
+/// What is linked, why, and since when.
+fn linked_text(found: &Found) -> String {
     let mut out = String::new();
-    for document in &found.related {
+    for (link, linked) in found.links.iter().zip(&found.linked) {
+        let colour = colour(&linked.name.source);
+        let title = linked.title.as_deref().unwrap_or(&linked.name.id);
+        let _ = writeln!(
+            out,
+            "  ↔ linked to {colour}{}{colour:#}  {STRONG}{title}{STRONG:#}",
+            linked.name.source
+        );
+        let _ = writeln!(out, "     because {}", show::because(link.edge.score, &link.edge.evidence));
+        let stale =
+            if link.stale { "stale: one of them has changed since".to_owned() } else { String::new() };
+        let said = format!("{} said so at {}", link.run, link.made_at);
+        let parts = [said, stale, linked.url.clone().unwrap_or_default(), linked.name.to_string()];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let _ = writeln!(out, "     {FAINT}{}{FAINT:#}\n", parts.join(" · "));
+    }
+    out
+}
+
+/// What is alike and not linked.
+fn text(found: &Found) -> String {
+    let best = found.related.related.iter().map(|document| document.score).fold(f64::MIN_POSITIVE, f64::max);
+    let mut out = String::new();
+    let others = found
+        .related
+        .related
+        .iter()
+        .filter(|document| !found.linked.iter().any(|linked| linked.is(document)));
+    for document in others {
         let colour = colour(&document.source);
         let title = document.title.as_deref().unwrap_or(&document.document);
         let by = if document.reason.channel == Channel::Dense { "by meaning" } else { "by words" };

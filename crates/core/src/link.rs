@@ -4,12 +4,14 @@
 //! as one run says so that was not undone. So undoing a run takes back what it said and nothing else, whatever other runs said about the
 //! same pairs, before it or after.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::contract::Filter;
 use crate::diagnostic::Failure;
+use crate::error::Error;
 use crate::time::Moment;
 
 /// What a document is called outside its store.
@@ -30,6 +32,7 @@ impl fmt::Display for DocumentName {
 
 /// A way to find documents that may belong to a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
     /// Chunks whose vectors are near.
@@ -40,9 +43,24 @@ pub enum Way {
     Title,
 }
 
+impl Way {
+    /// All ways, in their order.
+    pub const ALL: [Self; 3] = [Self::Dense, Self::Lexical, Self::Title];
+
+    /// The name, as written in settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::Lexical => "lexical",
+            Self::Title => "title",
+        }
+    }
+}
+
 /// What a score of a link says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Judge {
     /// How well each token of the one has a token of the other that means the same, the mean of both directions.
     MaxSim,
@@ -50,6 +68,26 @@ pub enum Judge {
     Cosine,
     /// How many of the telling words of the one the other has, by their weight, the mean of both directions.
     Words,
+}
+
+impl Judge {
+    /// The name, as written in settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::MaxSim => "maxsim",
+            Self::Cosine => "cosine",
+            Self::Words => "words",
+        }
+    }
+
+    /// The least score of a link when the settings do not say.
+    pub const fn least(self) -> f64 {
+        match self {
+            Self::MaxSim => 0.55,
+            Self::Cosine => 0.5,
+            Self::Words => 0.2,
+        }
+    }
 }
 
 /// Two documents that belong together, as one run says. Links have no direction: `a` is the one that comes first by source and id.
@@ -65,6 +103,28 @@ pub struct Edge {
     pub evidence: Evidence,
 }
 
+impl Edge {
+    /// The same edge with its ends in order.
+    #[must_use]
+    pub fn ordered(mut self) -> Self {
+        if self.a > self.b {
+            std::mem::swap(&mut self.a, &mut self.b);
+            std::mem::swap(&mut self.evidence.a_chunk, &mut self.evidence.b_chunk);
+            self.evidence.found.iter_mut().for_each(|found| found.from_a = !found.from_a);
+        }
+        self
+    }
+}
+
+/// What edges say: each pair once, with its best score, ends in order, without links of a document to itself; by names.
+pub fn pairs(edges: &[Edge]) -> Vec<Edge> {
+    let others = edges.iter().filter(|edge| edge.a != edge.b).cloned();
+    let mut pairs: Vec<Edge> = others.map(Edge::ordered).collect();
+    pairs.sort_by(|x, y| (&x.a, &x.b).cmp(&(&y.a, &y.b)).then(y.score.total_cmp(&x.score)));
+    pairs.dedup_by(|later, kept| (&later.a, &later.b) == (&kept.a, &kept.b));
+    pairs
+}
+
 /// Why two documents are linked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -76,6 +136,10 @@ pub struct Evidence {
     pub b_chunk: u32,
     /// The score of the fused ways, by which the pair came before the judge.
     pub fused: f64,
+    /// How many of the telling words of the one the other has, by their weight, the mean of both directions.
+    pub words: f64,
+    /// The most telling words that both have, as `a` writes them.
+    pub common: Vec<String>,
     /// What found it.
     pub found: Vec<FoundBy>,
 }
@@ -95,18 +159,24 @@ pub struct FoundBy {
 
 /// How a run looks for links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkSettings {
     /// Only documents of these sources; all when left out.
     pub sources: Option<Vec<String>>,
-    /// The ways.
+    /// The ways to find documents that may belong to one.
     pub ways: Vec<Way>,
     /// How many documents come before the judge for each document.
     pub candidates: usize,
     /// How many links a document makes at most. It may get more from others.
     pub per_document: usize,
-    /// The least score of a link.
-    pub least: f64,
+    /// What judges; when left out, `maxsim` where its model is here, else `cosine` where there are vectors, else `words`.
+    pub judge: Option<Judge>,
+    /// The least score of a link, from 0 to 1; when left out 0.55 by `maxsim`, 0.5 by `cosine` and 0.2 by `words`, whose scores do not compare.
+    pub least: Option<f64>,
+    /// How many of their telling words two documents must have in common whatever the judge says, from 0 to 1: a model takes any two texts for
+    /// alike that are in a language it cannot read. Set it to 0 where links across languages are wanted.
+    pub words: f64,
     /// Whether documents of the same source may be linked.
     pub within: bool,
 }
@@ -114,7 +184,44 @@ pub struct LinkSettings {
 impl Default for LinkSettings {
     fn default() -> Self {
         let ways = vec![Way::Dense, Way::Lexical, Way::Title];
-        Self { sources: None, ways, candidates: 20, per_document: 5, least: 0.6, within: true }
+        Self {
+            sources: None,
+            ways,
+            candidates: 20,
+            per_document: 5,
+            judge: None,
+            least: None,
+            words: 0.12,
+            within: true,
+        }
+    }
+}
+
+impl LinkSettings {
+    /// How many documents may come before the judge for each document.
+    pub const MOST_CANDIDATES: usize = 1000;
+
+    /// Refuses settings with which no run could find anything, or none would end.
+    ///
+    /// # Errors
+    /// When a setting is out of its range.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.ways.is_empty() {
+            return Err(Error::range("`ways`", "at least one of `dense`, `lexical`, `title`", "none"));
+        }
+        let most = Self::MOST_CANDIDATES;
+        if !(1..=most).contains(&self.candidates) {
+            return Err(Error::range("`candidates`", format!("1 to {most}"), self.candidates));
+        }
+        if self.per_document == 0 {
+            return Err(Error::range("`per_document`", "at least 1", self.per_document));
+        }
+        for (name, share) in [("`least`", self.least), ("`words`", Some(self.words))] {
+            if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
+                return Err(Error::range(name, "0 to 1", share));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -150,6 +257,31 @@ pub struct Recorded {
     pub changed: u64,
     /// Pairs of these sources that other runs had linked, and this one does not. They stay until those are undone.
     pub missed: u64,
+}
+
+impl Recorded {
+    /// What a run changes in a graph of these links.
+    fn between(before: &[Link], run: &LinkRun, edges: &[Edge]) -> Self {
+        let pairs = pairs(edges);
+        let mut known: HashMap<(&DocumentName, &DocumentName), f64> =
+            before.iter().map(|link| ((&link.edge.a, &link.edge.b), link.edge.score)).collect();
+        let mut recorded = Self::default();
+        for edge in &pairs {
+            recorded.count(known.remove(&(&edge.a, &edge.b)), edge.score);
+        }
+        let seen = |name: &DocumentName| run.sources.contains(&name.source);
+        recorded.missed = known.keys().filter(|(a, b)| seen(a) && seen(b)).count() as u64;
+        recorded
+    }
+
+    /// Counts a pair of a run: the score it had before, if it was linked, and the one it has now.
+    pub fn count(&mut self, before: Option<f64>, now: f64) {
+        match before {
+            None => self.added += 1,
+            Some(before) if before.total_cmp(&now).is_eq() => self.kept += 1,
+            Some(_) => self.changed += 1,
+        }
+    }
 }
 
 /// What undoing a run changed.
@@ -188,32 +320,99 @@ pub struct LinkQuery<'a> {
     pub limit: usize,
 }
 
-/// Where links are kept.
-pub trait EdgeStore: Send + Sync {
-    /// Keeps what a run says, all or nothing; what it replaces or repeats stays under the other runs' names.
-    ///
-    /// When it returns, it MUST survive the death of the process. Edges with an end that is not in the store (any more) MUST be left out,
-    /// and so MUST those that link a document to itself.
-    ///
-    /// # Errors
-    /// When the store cannot be written, or has had a run of that name.
-    fn record(&self, run: &LinkRun, edges: &[Edge]) -> Result<Recorded, Failure>;
-
-    /// All runs, newest first, those that were undone included.
+/// What runs said, to be read.
+pub trait Edges: Send + Sync {
+    /// All runs, the one that was kept last first, those that were undone included.
     ///
     /// # Errors
     /// When the store cannot be read.
     fn runs(&self) -> Result<Vec<LinkRun>, Failure>;
 
-    /// Links, best first, each pair once. The links of a document MUST be gone when it is.
+    /// Links, each pair once, best first: by score, then by the names of `a` and `b`. The links of a document MUST be gone when it is.
     ///
     /// # Errors
     /// When the store cannot be read.
     fn links(&self, query: &LinkQuery<'_>) -> Result<Vec<Link>, Failure>;
+
+    /// What keeping a run would change, without keeping it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn changes(&self, run: &LinkRun, edges: &[Edge]) -> Result<Recorded, Failure> {
+        let filter = Filter::default();
+        let all = LinkQuery { document: None, run: None, filter: &filter, limit: usize::MAX };
+        Ok(Recorded::between(&self.links(&all)?, run, edges))
+    }
+}
+
+/// Where links are kept.
+pub trait EdgeStore: Edges {
+    /// Keeps what a run says, all or nothing; what it replaces or repeats stays under the other runs' names.
+    ///
+    /// When it returns, it MUST survive the death of the process. Edges with an end that is not in the store (any more) MUST be left out,
+    /// and so MUST those that link a document to itself. Ends are put in order; of a pair that is said twice, the better score counts. The
+    /// run is remembered with the number of edges that were kept.
+    ///
+    /// # Errors
+    /// When the store cannot be written, has had a run of that name, or a score is not between 0 and 1.
+    fn record(&self, run: &LinkRun, edges: &[Edge]) -> Result<Recorded, Failure>;
 
     /// Takes back what a run said. Nothing when there is no such run, or it was undone before.
     ///
     /// # Errors
     /// When the store cannot be written.
     fn undo(&self, run: &str, now: &Moment) -> Result<Option<Undone>, Failure>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edge(a: &str, b: &str, score: f64) -> Edge {
+        let name = |id: &str| DocumentName { source: "s".into(), id: id.into() };
+        let evidence = Evidence {
+            judge: Judge::Words,
+            a_chunk: 1,
+            b_chunk: 2,
+            fused: 0.5,
+            words: 0.3,
+            common: vec!["word".into()],
+            found: vec![FoundBy { way: Way::Title, from_a: true, rank: 1, score: 3.0 }],
+        };
+        Edge { a: name(a), b: name(b), score, evidence }
+    }
+
+    #[test]
+    fn an_edge_is_turned_with_all_it_knows() {
+        let turned = edge("z", "a", 0.5).ordered();
+        assert_eq!((turned.a.id.as_str(), turned.b.id.as_str()), ("a", "z"));
+        assert_eq!((turned.evidence.a_chunk, turned.evidence.b_chunk), (2, 1));
+        assert!(!turned.evidence.found[0].from_a);
+        assert_eq!(turned.clone().ordered(), turned);
+    }
+
+    #[test]
+    fn pairs_are_said_once_and_never_of_one_document() {
+        let said = [edge("b", "a", 0.4), edge("a", "b", 0.6), edge("c", "c", 1.0), edge("b", "a", 0.5)];
+        let pairs = pairs(&said);
+        assert_eq!(pairs.len(), 1);
+        assert_eq!((pairs[0].a.id.as_str(), pairs[0].score), ("a", 0.6));
+    }
+
+    #[test]
+    fn settings_say_what_they_expect() {
+        let wrong = |change: fn(&mut LinkSettings)| {
+            let mut settings = LinkSettings::default();
+            change(&mut settings);
+            settings.check().unwrap_err().to_string()
+        };
+        assert!(LinkSettings::default().check().is_ok());
+        assert!(wrong(|s| s.least = Some(1.5)).contains("`least`"));
+        assert!(wrong(|s| s.least = Some(f64::NAN)).contains("`least`"));
+        assert!(wrong(|s| s.words = -0.1).contains("`words`"));
+        assert!(wrong(|s| s.ways.clear()).contains("`ways`"));
+        assert!(wrong(|s| s.candidates = 0).contains("`candidates`"));
+        assert!(wrong(|s| s.candidates = 100_000).contains("`candidates`"));
+        assert!(wrong(|s| s.per_document = 0).contains("`per_document`"));
+    }
 }

@@ -8,6 +8,7 @@
 //! * [`store`]: keep them; the embedded store is one folder, no server;
 //! * [`query`]: plan, retrieve all legs in parallel under a deadline, and let the ranking core do the rest;
 //! * [`rerank`]: read the best hits once more, on this machine or over HTTP;
+//! * [`link`]: which documents belong together, to be kept and taken back;
 //! * [`related`]: what else is about the same as a document;
 //! * [`reports`]: what was last measured on a store;
 //! * [`ask`]: pack what was found for a language model, and have it answer.
@@ -16,6 +17,7 @@
 pub mod ask;
 mod error;
 pub mod ingest;
+pub mod link;
 pub mod models;
 pub mod query;
 pub mod related;

@@ -11,11 +11,13 @@
 mod filtering;
 mod help;
 mod hiding;
+mod linking;
 mod scoring;
 mod searching;
 mod writing;
 
 use mainstem_core::contract::Store;
+use mainstem_core::link::EdgeStore;
 
 /// How many numbers the vectors of the suite have. A factory's store must be ready for vectors of this length.
 pub const DIM: usize = 4;
@@ -60,6 +62,57 @@ pub const CASES: &[Case] = &[
     ("no score tells of a document that cannot be read", hiding::documents),
     ("what is asked for does not change scores", hiding::narrowing),
 ];
+
+/// A store that keeps links beside documents.
+pub trait Linked: Store + EdgeStore {}
+impl<T: Store + EdgeStore> Linked for T {}
+
+/// Makes a store that keeps links; for [`links`], an empty one each time.
+pub type LinkedFactory<'a> = &'a dyn Fn() -> Box<dyn Linked>;
+
+/// A case about links.
+pub type LinkCase = (&'static str, fn(LinkedFactory<'_>));
+
+/// All cases about links, in the order they run.
+pub const LINK_CASES: &[LinkCase] = &[
+    ("a store without links answers with nothing", linking::empty),
+    ("an edge comes back as it was, its ends in order", linking::comes_back),
+    ("a document is not linked to itself, a pair is linked once", linking::pairs),
+    ("ends that are not there are left out", linking::absent),
+    ("scores outside of 0 to 1 are refused, and nothing is kept", linking::scores),
+    ("a name of a run is used once", linking::names),
+    ("the newest run counts, and says what it changed", linking::overlap),
+    ("the same run again keeps everything", linking::again),
+    ("undoing the first run leaves the later one", linking::undo_first),
+    ("undoing the later run brings the first one back", linking::undo_later),
+    ("undoing twice does nothing", linking::undo_twice),
+    ("links of a deleted document are gone", linking::deleted),
+    ("links of a document that was written anew are stale", linking::stale),
+    ("links with a hidden end are hidden", linking::hidden),
+    ("links are asked for by document and by run", linking::asked),
+    ("the order is total, and comes before the limit", linking::ordered),
+    ("what would change is what changes", linking::foretold),
+];
+
+/// Runs every case about links on a store of its own.
+///
+/// # Panics
+/// When the store does not keep to the contract of links. The name of the case is on standard error.
+pub fn links(fresh: LinkedFactory<'_>) {
+    for (name, case) in LINK_CASES {
+        eprintln!("conformance: {name}");
+        case(fresh);
+    }
+}
+
+/// Whether links are still there after the handle of their store is gone: every call of `open` must give the same store, which is empty at
+/// first.
+///
+/// # Panics
+/// When the store does not keep to the contract of links.
+pub fn reopening_links(open: LinkedFactory<'_>) {
+    linking::survives(open);
+}
 
 /// Runs every case on a store of its own.
 ///

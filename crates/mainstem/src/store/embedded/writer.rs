@@ -116,7 +116,10 @@ impl Writer {
     }
 
     /// Runs statements of which all count or none.
-    fn transact<T>(&mut self, run: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, Error> {
+    pub(super) fn transact<T>(
+        &mut self,
+        run: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
         let outcome = self.conn.transaction().and_then(|tx| {
             let value = run(&tx)?;
             tx.commit()?;

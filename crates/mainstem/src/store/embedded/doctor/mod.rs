@@ -74,7 +74,8 @@ pub(super) fn examine(pool: &Arc<Pool>, snapshot: Result<Arc<Snapshot>, Error>) 
             return report;
         }
     };
-    let checks: [Check; 4] = [records::file, records::references, records::documents, records::counts];
+    let checks: [Check; 5] =
+        [records::file, records::references, records::links, records::documents, records::counts];
     for check in checks {
         let outcome = check(&reading, &mut report).map_err(|error| pool.failure(error));
         report.look(outcome);

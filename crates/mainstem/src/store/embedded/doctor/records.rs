@@ -3,6 +3,7 @@
 use rusqlite::{Connection, Row};
 
 use super::super::truth::fingerprint::ContentHash;
+use super::super::truth::links;
 use super::super::truth::read;
 use super::super::truth::row::Whole;
 use super::{Finding, Report, Tally};
@@ -21,16 +22,30 @@ pub(super) fn file(conn: &Connection, _: &mut Report) -> rusqlite::Result<Vec<Fi
     Ok(wrong.map(finding).collect())
 }
 
-/// Rows that belong to others which are not there.
+/// Rows that belong to others which are not there. Links have a check of their own.
 pub(super) fn references(conn: &Connection, _: &mut Report) -> rusqlite::Result<Vec<Finding>> {
     let mut orphans = Tally::new();
     let mut statement = conn.prepare("PRAGMA foreign_key_check")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        orphans.add(format!("{} {}", row.get::<_, String>(0)?, row.get::<_, Option<i64>>(1)?.unwrap_or(0)));
+        let table: String = row.get(0)?;
+        if table != links::TABLE {
+            orphans.add(format!("{table} {}", row.get::<_, Option<i64>>(1)?.unwrap_or(0)));
+        }
     }
     let finding = orphans.finding(("row", "rows"), "belong to something that is gone", RESTORE);
     Ok(finding.into_iter().collect())
+}
+
+/// Links of documents, or of runs, that are not there; by the names of their runs where those are known.
+pub(super) fn links(conn: &Connection, _: &mut Report) -> rusqlite::Result<Vec<Finding>> {
+    let mut dangling = Tally::new();
+    for run in links::dangling(conn)? {
+        dangling.add(run);
+    }
+    let fix = "take back what the run said with `mainstem link undo`, and link again";
+    let what = "are of documents or runs that are gone";
+    Ok(dangling.finding(("link", "links"), what, fix).into_iter().collect())
 }
 
 /// Every document against the hash it was written with.

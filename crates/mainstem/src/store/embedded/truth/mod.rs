@@ -5,7 +5,9 @@
 //! after a loss of power.
 
 pub(super) mod fingerprint;
+pub(super) mod links;
 pub(super) mod matching;
+pub(super) mod outline;
 pub(super) mod read;
 pub(super) mod row;
 pub(super) mod write;
@@ -21,12 +23,18 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::Error;
 
 /// The newest format that this version knows.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+
+/// The first format with links.
+const LINKS_FROM: u32 = 2;
 
 /// What marks a SQLite file as a store: `MSTM`.
 const APPLICATION: u32 = 0x4D53_544D;
 
 const SCHEMA: &str = include_str!("schema.sql");
+
+/// What format 2 has beside that of format 1.
+const LINKS: &str = include_str!("links.sql");
 
 /// Vectors of 384 numbers fit five to a page.
 const PAGE_BYTES: u32 = 8192;
@@ -51,10 +59,8 @@ pub(super) fn open(dir: &Path) -> Result<Connection, Error> {
     let mut conn = connect(&path, flags)?;
     let tables = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, u32>(0));
     let is_new = tables.map_err(|error| failure(&path, error))? == 0;
-    if !is_new {
-        recognise(&conn, &path)?;
-    }
-    prepare(&mut conn, is_new).map_err(|error| failure(&path, error))?;
+    let format = if is_new { 0 } else { recognise(&conn, &path)? };
+    prepare(&mut conn, format).map_err(|error| failure(&path, error))?;
     Ok(conn)
 }
 
@@ -64,7 +70,7 @@ pub(super) fn open_read_only(dir: &Path) -> Result<Connection, Error> {
     let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let conn = match recognise(&conn, &path) {
         Err(Error::Io { .. }) if log_bytes(&path) == 0 => open_immutable(&path)?,
-        outcome => outcome.map(|()| conn)?,
+        outcome => outcome.map(|_| conn)?,
     };
     conn.pragma_update(None, "cache_size", -KEPT_KILOBYTES).map_err(|error| failure(&path, error))?;
     Ok(conn)
@@ -98,8 +104,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
         .map_err(|error| failure(path, error))
 }
 
-/// Sets a connection up for writing, and the tables if the file is new.
-fn prepare(conn: &mut Connection, is_new: bool) -> rusqlite::Result<()> {
+/// Sets a connection up for writing, and makes the tables that the file does not have yet: all of them where its format is 0.
+fn prepare(conn: &mut Connection, format: u32) -> rusqlite::Result<()> {
     conn.pragma_update(None, "page_size", PAGE_BYTES)?;
     conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     conn.pragma_update(None, "synchronous", "FULL")?;
@@ -108,18 +114,21 @@ fn prepare(conn: &mut Connection, is_new: bool) -> rusqlite::Result<()> {
     // The writer moves the log into the file itself, when no view of its own stands in the way.
     conn.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(()))?;
     conn.query_row("PRAGMA journal_size_limit = 67108864", [], |_| Ok(()))?;
-    if is_new {
-        let tx = conn.transaction()?;
+    if format == FORMAT {
+        return Ok(());
+    }
+    let tx = conn.transaction()?;
+    if format == 0 {
         tx.execute_batch(SCHEMA)?;
         tx.pragma_update(None, "application_id", APPLICATION)?;
-        tx.pragma_update(None, "user_version", FORMAT)?;
-        tx.commit()?;
     }
-    Ok(())
+    tx.execute_batch(LINKS)?;
+    tx.pragma_update(None, "user_version", FORMAT)?;
+    tx.commit()
 }
 
-/// Refuses what is not a store, or one of a newer version.
-fn recognise(conn: &Connection, path: &Path) -> Result<(), Error> {
+/// The format of a store. What is not a store is refused, and so is one of a newer version.
+fn recognise(conn: &Connection, path: &Path) -> Result<u32, Error> {
     let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
     let numbers = number("application_id").and_then(|id| Ok((id, number("user_version")?)));
     let (application, format) = numbers.map_err(|error| failure(path, error))?;
@@ -129,7 +138,7 @@ fn recognise(conn: &Connection, path: &Path) -> Result<(), Error> {
     if format > FORMAT {
         return Err(Error::Newer { found: format, known: FORMAT });
     }
-    Ok(())
+    Ok(format)
 }
 
 /// What an error of SQLite means.

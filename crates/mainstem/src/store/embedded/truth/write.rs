@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use rustc_hash::FxHashMap;
 
 use super::fingerprint::{ContentHash, to_bytes};
+use super::links;
 use super::row::{Whole, facts, milliseconds, to_json};
 
 /// The kind of a source that was never given one.
@@ -79,7 +80,7 @@ impl<'c, 't, 'a> Batch<'c, 't, 'a> {
         let source = self.source(&document.source)?;
         let content = ContentHash::of(document);
         let hash = content.with_vectors(document);
-        match self.known(source, &document.id)? {
+        let number = match self.known(source, &document.id)? {
             Some((_, known)) if known == hash => {
                 self.applied.unchanged += 1;
                 return Ok(());
@@ -87,10 +88,14 @@ impl<'c, 't, 'a> Batch<'c, 't, 'a> {
             Some((number, _)) => {
                 self.remove(source, number)?;
                 self.applied.changed += 1;
+                Some(number)
             }
-            None => self.applied.added += 1,
-        }
-        let number = self.insert(source, document, content, hash)?;
+            None => {
+                self.applied.added += 1;
+                None
+            }
+        };
+        let number = self.insert((source, number), document, content, hash)?;
         self.insert_lists(number, document)?;
         self.growth.entry(source).or_default().documents += 1;
         document.chunks.iter().try_for_each(|chunk| self.insert_chunk(source, number, document, chunk))
@@ -100,6 +105,7 @@ impl<'c, 't, 'a> Batch<'c, 't, 'a> {
         let Some(source) = number_of(self.conn, source)? else { return Ok(()) };
         let Some((number, _)) = self.known(source, id)? else { return Ok(()) };
         self.applied.removed += 1;
+        links::forget(self.conn, number)?;
         self.remove(source, number)
     }
 
@@ -140,17 +146,18 @@ impl<'c, 't, 'a> Batch<'c, 't, 'a> {
         Ok(())
     }
 
+    /// A document that replaces another has its number, by which links know it.
     fn insert(
         &self,
-        source: u32,
+        (source, number): (u32, Option<i64>),
         document: &Document,
         content: ContentHash,
         hash: [u8; 32],
     ) -> rusqlite::Result<i64> {
         let sql =
             "INSERT INTO documents (source, id, title, url, label, created_ms, created, updated_ms, updated,
-                       readers, key, metadata, embedded, content, hash, written_at)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
+                       readers, key, metadata, embedded, content, hash, written_at, number)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
         let Document { id, title, url, label, created_at, updated_at, key, .. } = document;
         self.conn.prepare_cached(sql)?.insert(params![
             source,
@@ -169,6 +176,7 @@ impl<'c, 't, 'a> Batch<'c, 't, 'a> {
             content.0,
             hash,
             self.now,
+            number,
         ])
     }
 
