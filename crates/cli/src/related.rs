@@ -6,9 +6,11 @@ use std::process::ExitCode;
 
 use anstyle::Style;
 use clap::Args;
+use mainstem::linked::Links;
 use mainstem::related::related;
-use mainstem_client::{Client, Related};
+use mainstem_client::{Client, LinkedDocument, Related};
 use mainstem_core::contract::{Channel, Ctx, Filter, Store as _};
+use mainstem_core::link::DocumentName;
 use mainstem_core::time::Moment;
 use mainstem_core::{Code, Error};
 
@@ -32,7 +34,7 @@ Examples:
   mainstem related wiki/release --source chat -n 3 --json
 
 The parts of the document are compared with those of all others, by meaning, or by words where it has no vectors. The
-reason names the two parts that are alike.
+reason names the two parts that are alike. What `mainstem link run` has linked with it comes first, and says why.
 
 Exit codes: 0 found, 1 nothing found, 2 error")]
 pub(crate) struct RelatedArgs {
@@ -67,7 +69,7 @@ pub(crate) fn run(args: &RelatedArgs, place: &Place<'_>) -> Result<ExitCode, Fai
         text(&found)
     };
     output::write(None, &text)?;
-    if found.related.is_empty() {
+    if found.related.is_empty() && found.links.is_empty() {
         output::note(&format!("nothing else is about the same as `{}`", found.document));
         return Ok(ExitCode::from(1));
     }
@@ -110,8 +112,9 @@ fn here(args: &RelatedArgs, store: &Path) -> Result<Related, Failure> {
         Filter { sources: (!args.source.is_empty()).then(|| args.source.clone()), ..Filter::default() };
     let ctx = Ctx::unhurried(Moment::now());
     let found = related(store.view()?.as_ref(), &document, &filter, args.limit, &ctx)?;
-    let name = format!("{}/{}", document.source, document.id);
-    Ok(Related { document: name, related: found })
+    let name = DocumentName { source: document.source.clone(), id: document.id.clone() };
+    let links = Links::new(&store, &filter)?.of_document(&name, filter.sources.as_deref(), args.limit)?;
+    Ok(Related { document: name.to_string(), related: found, links })
 }
 
 fn missing(name: &str) -> Problem {
@@ -125,8 +128,11 @@ fn missing(name: &str) -> Problem {
 }
 
 fn text(found: &Related) -> String {
+    let mut out = linked(&found.links);
+    if !found.links.is_empty() && !found.related.is_empty() {
+        let _ = writeln!(out, "{STRONG}about the same{STRONG:#}\n");
+    }
     let best = found.related.iter().map(|document| document.score).fold(f64::MIN_POSITIVE, f64::max);
-    let mut out = String::new();
     for document in &found.related {
         let colour = colour(&document.source);
         let title = document.title.as_deref().unwrap_or(&document.document);
@@ -145,6 +151,32 @@ fn text(found: &Related) -> String {
         let parts = [document.url.as_deref(), Some(name.as_str())].into_iter().flatten().collect::<Vec<_>>();
         let alike = format!("{by}: {} is like {}", document.reason.from, document.reason.to);
         let _ = writeln!(out, "     {FAINT}{alike} · {}{FAINT:#}\n", parts.join(" · "));
+    }
+    out
+}
+
+/// What it is linked with. Scores of links are of one scale: their bars are not stretched.
+fn linked(links: &[LinkedDocument]) -> String {
+    let mut out = String::new();
+    if !links.is_empty() {
+        let _ = writeln!(out, "{STRONG}linked{STRONG:#}\n");
+    }
+    for (at, link) in links.iter().enumerate() {
+        let (end, colour) = (&link.end, colour(&link.end.source));
+        let title = end.title.as_deref().unwrap_or(&end.document);
+        let _ = writeln!(
+            out,
+            "{:>3}. {FAINT}{}{FAINT:#} {colour}{}{colour:#}  {STRONG}{title}{STRONG:#}",
+            at + 1,
+            bar(link.score),
+            end.source
+        );
+        let _ = writeln!(out, "     {}", link.reason);
+        let (name, run) = (end.name().to_string(), format!("run {} of {}", link.run, link.made_at));
+        let stale = link.stale.then_some("one of the two has changed since");
+        let parts = [Some(run.as_str()), stale, end.url.as_deref(), Some(name.as_str())];
+        let parts = parts.into_iter().flatten().collect::<Vec<_>>();
+        let _ = writeln!(out, "     {FAINT}{}{FAINT:#}\n", parts.join(" · "));
     }
     out
 }

@@ -8,6 +8,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use mainstem::ask::Asker;
 use mainstem::query::{Engine, Settings};
 use mainstem::store::EmbeddedStore;
+use mainstem_core::link::LinkSettings;
 use mainstem_server::config::{OPTIONS, ServerConfig};
 use mainstem_server::{Setup, run as server};
 
@@ -98,7 +99,8 @@ pub(crate) fn run(args: &ServeArgs, store: &Path) -> Result<ExitCode, Failure> {
     let asker = Some(Arc::new(asker));
     // A request that names no deadline waits as long as the file says.
     let settings = Settings { deadline: searches.deadline.over(settings.deadline), ..settings };
-    let setup = Setup { store, settings, pipeline, reranking, config, keys: true, asker };
+    let link = LinkSettings::default();
+    let setup = Setup { store, settings, pipeline, reranking, config, keys: true, asker, link };
     let mut told = Ok(());
     server::run(setup, |address| told = output::write(None, &format!("listening on http://{address}\n")))
         .map_err(|error| Box::new(error) as Failure)?;

@@ -9,6 +9,7 @@
 //! * [`query`]: plan, retrieve all legs in parallel under a deadline, and let the ranking core do the rest;
 //! * [`rerank`]: read the best hits once more, on this machine or over HTTP;
 //! * [`related`]: what else is about the same as a document;
+//! * [`linked`]: links between documents, as a caller may see them;
 //! * [`reports`]: what was last measured on a store;
 //! * [`ask`]: pack what was found for a language model, and have it answer.
 #![forbid(unsafe_code)]
@@ -16,6 +17,8 @@
 pub mod ask;
 mod error;
 pub mod ingest;
+pub mod link;
+pub mod linked;
 pub mod models;
 pub mod query;
 pub mod related;

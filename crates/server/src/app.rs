@@ -15,6 +15,7 @@ use mainstem::rerank::Reranking;
 use mainstem::store::EmbeddedStore;
 use mainstem_core::Code;
 use mainstem_core::contract::{Embedder, ModelCard};
+use mainstem_core::link::LinkSettings;
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -26,6 +27,7 @@ use crate::error::ApiError;
 use crate::logs::Crowds;
 use crate::metrics::Metrics;
 use crate::routes::bulk::Runs;
+use crate::routes::links::LinkRuns;
 
 /// What a server is made of.
 pub struct Setup {
@@ -43,6 +45,8 @@ pub struct Setup {
     pub keys: bool,
     /// What packs contexts and asks a language model; contexts alone, in the usual way, when left out.
     pub asker: Option<Arc<Asker>>,
+    /// How links are looked for unless a request says otherwise: the `[link]` of the configuration.
+    pub link: LinkSettings,
 }
 
 impl Setup {
@@ -81,6 +85,10 @@ pub struct App {
     pub crowds: Crowds,
     /// The runs of ingest that came in several requests.
     pub runs: Runs,
+    /// How links are looked for unless a request says otherwise.
+    pub link: LinkSettings,
+    /// The run of links that is under way.
+    pub link_runs: LinkRuns,
     engines: RwLock<Engines>,
     /// The vectors of some queries, for where no model is.
     known: OnceLock<HashMap<String, Vec<f32>>>,
@@ -102,7 +110,7 @@ impl App {
     /// # Errors
     /// When the store or its keys cannot be read, or others can reach the address and there are no keys.
     pub fn new(setup: Setup) -> Result<Arc<Self>, ApiError> {
-        let Setup { store, settings, pipeline, reranking, config, keys, asker } = setup;
+        let Setup { store, settings, pipeline, reranking, config, keys, asker, link } = setup;
         let open_here = config.open_on_loopback && config.address.ip().is_loopback();
         let gate = Gate::new(keys.then(|| KeyFile::of(store.dir())), open_here)?;
         // Again, of the keys that are asked for from now on.
@@ -119,11 +127,13 @@ impl App {
             metrics: Metrics::default(),
             crowds: Crowds::default(),
             runs: Runs::default(),
+            link_runs: LinkRuns::default(),
             engines: RwLock::new(engines),
             known: OnceLock::new(),
             stopping: AtomicBool::new(false),
             gate,
             asker,
+            link,
             store,
             config,
             pipeline,

@@ -93,6 +93,7 @@ impl World {
         let server = |holds: Holds| {
             let server = Server::new(Some(keys.path()), |_| ());
             server.fill(holds, secrets.of(Who::Admin).unwrap());
+            crate::links::record(&server, holds);
             server
         };
         Self {
@@ -172,7 +173,9 @@ impl Server {
         let mut settings = Settings::default();
         settings.sources.insert("vault".to_owned(), 5.0);
         let pipeline = pipeline().as_object().unwrap().clone();
-        let setup = Setup { store, settings, pipeline, reranking: None, config, keys: true, asker: None };
+        let link = mainstem_core::link::LinkSettings::default();
+        let setup =
+            Setup { store, settings, pipeline, reranking: None, config, keys: true, asker: None, link };
         Self { running: start(setup).unwrap(), folder }
     }
 
