@@ -278,6 +278,8 @@ pub struct Runs {
     pub running: Option<RunUnderWay>,
     /// The last one that ended since the server started.
     pub ended: Option<EndedRun>,
+    /// Whether the caller may start one.
+    pub startable: bool,
 }
 
 /// What a run came to.

@@ -25,7 +25,7 @@ use super::shapes::json as answer;
 use crate::access::{Access, Scope, Sources};
 use crate::api::{Api, Operation};
 use crate::app::App;
-use crate::body::Params;
+use crate::body::{Params, not_empty};
 use crate::error::ApiError;
 
 pub use self::under_way::LinkRuns;
@@ -49,7 +49,7 @@ pub fn routes(api: Api) -> Api {
             .refuses(409, "A run is under way");
     let list = Operation::new("links", "linkRuns", "All runs, and the one that is under way")
         .gives::<RunsShape>("The runs, newest first")
-        .showing(json!({ "runs": [shapes::run()], "running": null, "ended": null }));
+        .showing(json!({ "runs": [shapes::run()], "running": null, "ended": null, "startable": true }));
     let named = |operation: Operation| {
         operation.in_path("id", "The name of the run").refuses(404, "There is no such run")
     };
@@ -61,6 +61,7 @@ pub fn routes(api: Api) -> Api {
             "How many to pass over",
             json!({ "type": "integer", "minimum": 0, "maximum": DEEPEST }),
         )
+        .in_query("reader", "Only what this person may read", json!({ "type": "string", "pattern": r"\S" }))
         .gives::<RunWithLinksShape>("The run and its links, best first")
         .showing(shapes::run_with_links());
     let undo = named(Operation::new("links", "undoLinks", "Take back what a run said"))
@@ -102,7 +103,12 @@ async fn runs(State(app): State<Arc<App>>, Access(scope): Access) -> Result<Resp
     let (running, ended) = app.link_runs.told(&scope);
     let all = app.work(None, |app| Ok(app.store.runs()?)).await?;
     let within = all.into_iter().filter(|run| is_within(&run.sources, &scope));
-    answer(&Runs { runs: within.map(|run| shown(run, &scope)).collect(), running, ended })
+    answer(&Runs {
+        runs: within.map(|run| shown(run, &scope)).collect(),
+        running,
+        ended,
+        startable: scope.write,
+    })
 }
 
 /// What stands behind the `?`.
@@ -111,6 +117,8 @@ async fn runs(State(app): State<Arc<App>>, Access(scope): Access) -> Result<Resp
 struct Page {
     k: Option<usize>,
     offset: Option<usize>,
+    #[serde(deserialize_with = "not_empty")]
+    reader: Option<String>,
 }
 
 impl Page {
@@ -134,10 +142,14 @@ async fn run(
     Params(page): Params<Page>,
 ) -> Result<Response, ApiError> {
     let (offset, k) = page.checked(&app)?;
+    let mut filter = Filter { reader: page.reader, ..Filter::default() };
+    scope.narrow(&mut filter)?;
+    // Who asks for a reader is told what that reader is told.
+    let scope = Scope { reader: filter.reader.clone(), ..scope };
     let slot = app.search_slot()?;
     let found = app.work(Some(slot), move |app| {
         let run = find(app, &id, &scope)?;
-        let (links, more) = Links::new(&app.store, &seen(&scope)?)?.of_run(&id, offset, k)?;
+        let (links, more) = Links::new(&app.store, &filter)?.of_run(&id, offset, k)?;
         Ok(RunWithLinks { run: shown(run, &scope), links, more })
     });
     answer(&found.await?)

@@ -246,6 +246,8 @@ pub struct RunsShape {
     pub running: Option<UnderWayShape>,
     /// The last one that ended since the server started.
     pub ended: Option<EndedShape>,
+    /// Whether the caller may start one.
+    pub startable: bool,
 }
 
 /// What a run came to.
