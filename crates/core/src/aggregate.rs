@@ -12,6 +12,8 @@
 //! documents that say in their first lines what they are about. Where a list has items without scores, `1 − rank0 / n` stands in
 //! for all of its scores.
 
+use std::hash::Hash;
+
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
@@ -97,17 +99,12 @@ impl Documents {
         items: &[Item],
         method: Aggregate,
     ) -> Vec<(Slot, f64)> {
-        let mut groups: IndexMap<Slot, Vec<Chunk>, FxBuildHasher> = IndexMap::default();
-        for (slot, score) in found {
+        method.documents(found.map(|(slot, score)| {
             let item = &items[slot as usize];
             let chunk = chunks.id(slot);
             let document = self.document(item.document.as_ref().unwrap_or(chunk), chunk, item);
-            groups.entry(document).or_default().push(Chunk { order: item.order.unwrap_or(i64::MAX), score });
-        }
-        let mut ranked: Vec<(Slot, f64)> =
-            groups.into_iter().map(|(document, chunks)| (document, method.score(&chunks))).collect();
-        ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
-        ranked
+            (document, item.order.unwrap_or(i64::MAX), score)
+        }))
     }
 
     /// The slot of a document, which this chunk stands for if it is the first to be seen.
@@ -126,6 +123,19 @@ impl Documents {
 }
 
 impl Aggregate {
+    /// The documents of these chunks, best first, those of equal scores in the order they came: each chunk with its document, its order in
+    /// the document, and its score.
+    pub fn documents<D: Eq + Hash>(self, chunks: impl IntoIterator<Item = (D, i64, f64)>) -> Vec<(D, f64)> {
+        let mut groups: IndexMap<D, Vec<Chunk>, FxBuildHasher> = IndexMap::default();
+        for (document, order, score) in chunks {
+            groups.entry(document).or_default().push(Chunk { order, score });
+        }
+        let mut ranked: Vec<(D, f64)> =
+            groups.into_iter().map(|(document, chunks)| (document, self.score(&chunks))).collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+        ranked
+    }
+
     fn score(self, chunks: &[Chunk]) -> f64 {
         let scores = || chunks.iter().map(|chunk| chunk.score);
         match self {

@@ -42,9 +42,23 @@ pub enum Way {
     Title,
 }
 
+impl Way {
+    /// All ways, in their order.
+    pub const ALL: [Self; 3] = [Self::Dense, Self::Lexical, Self::Title];
+
+    /// The name, as written in settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::Lexical => "lexical",
+            Self::Title => "title",
+        }
+    }
+}
+
 /// What a score of a link says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "lowercase")]
 pub enum Judge {
     /// How well each token of the one has a token of the other that means the same, the mean of both directions.
     MaxSim,
@@ -55,6 +69,15 @@ pub enum Judge {
 }
 
 impl Judge {
+    /// The name, as written in settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::MaxSim => "maxsim",
+            Self::Cosine => "cosine",
+            Self::Words => "words",
+        }
+    }
+
     /// The least score of a link when the settings do not say.
     pub const fn least(self) -> f64 {
         match self {
@@ -139,6 +162,8 @@ pub struct LinkSettings {
     pub candidates: usize,
     /// How many links a document makes at most. It may get more from others.
     pub per_document: usize,
+    /// What judges; MaxSim where its model is here, else cosines where there are vectors, else words, when left out.
+    pub judge: Option<Judge>,
     /// The least score of a link; what [`Judge::least`] says when left out, since scores of different judges are not comparable.
     pub least: Option<f64>,
     /// Whether documents of the same source may be linked.
@@ -148,7 +173,7 @@ pub struct LinkSettings {
 impl Default for LinkSettings {
     fn default() -> Self {
         let ways = vec![Way::Dense, Way::Lexical, Way::Title];
-        Self { sources: None, ways, candidates: 20, per_document: 5, least: None, within: true }
+        Self { sources: None, ways, candidates: 20, per_document: 5, judge: None, least: None, within: true }
     }
 }
 

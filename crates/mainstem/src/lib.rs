@@ -8,6 +8,7 @@
 //! * [`store`]: keep them; the embedded store is one folder, no server;
 //! * [`query`]: plan, retrieve all legs in parallel under a deadline, and let the ranking core do the rest;
 //! * [`rerank`]: read the best hits once more, on this machine or over HTTP;
+//! * [`link`]: which documents belong together, to be kept and taken back;
 //! * [`related`]: what else is about the same as a document;
 //! * [`linked`]: links between documents, as a caller may see them;
 //! * [`reports`]: what was last measured on a store;

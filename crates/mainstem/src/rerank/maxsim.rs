@@ -68,6 +68,44 @@ impl MaxSim {
     }
 }
 
+impl MaxSim {
+    /// How alike a document is to each of these, all given as their parts: the mean of how well the tokens of the one are met by the other, and
+    /// the other way round. It is the same whichever of two documents comes first.
+    ///
+    /// # Errors
+    /// When the model fails.
+    pub fn both_ways(
+        &self,
+        document: &[String],
+        others: &[Vec<String>],
+        ctx: &Ctx,
+    ) -> Result<Vec<f64>, Error> {
+        let parts: Vec<&str> = document.iter().chain(others.iter().flatten()).map(String::as_str).collect();
+        let mut states = self.states(&parts, ctx)?.into_iter();
+        let mut joined = |parts: usize| -> Vec<f32> {
+            let mut numbers = Vec::new();
+            let mut all = Vec::new();
+            for states in states.by_ref().take(parts) {
+                numbers.resize(states.len(), 0.0);
+                states.convert_to_f32_slice(&mut numbers);
+                all.extend_from_slice(&numbers);
+            }
+            all
+        };
+        let own = joined(document.len());
+        let own_tokens = Tokens::new(&own, HIDDEN).map_err(broken)?;
+        let asked = MaxSimQuery::new(own_tokens);
+        let mut scores = Vec::with_capacity(others.len());
+        for other in others {
+            let other = joined(other.len());
+            let other = Tokens::new(&other, HIDDEN).map_err(broken)?;
+            let (forth, back) = (asked.score(other), MaxSimQuery::new(other).score(own_tokens));
+            scores.push(f64::midpoint(forth.map_err(broken)?.into(), back.map_err(broken)?.into()));
+        }
+        Ok(scores)
+    }
+}
+
 impl Reranker for MaxSim {
     fn name(&self) -> &'static str {
         NAME

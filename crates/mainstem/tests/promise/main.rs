@@ -9,6 +9,7 @@ mod copies;
 mod dice;
 mod five;
 mod judged;
+mod links;
 mod order;
 mod reading;
 mod recipes;

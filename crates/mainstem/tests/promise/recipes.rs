@@ -34,7 +34,7 @@ pub(crate) fn sources() -> Vec<(&'static str, &'static str, &'static str)> {
     RECIPES.iter().flat_map(of).collect()
 }
 
-fn path(name: &str) -> PathBuf {
+pub(crate) fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes").join(name)
 }
 

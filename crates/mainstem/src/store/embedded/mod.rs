@@ -37,7 +37,9 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use mainstem_core::contract::{Ability, Applied, Capabilities, Change, ModelCard, SourceStats, Store, View};
+use mainstem_core::contract::{
+    Ability, Applied, Capabilities, Change, Filter, ModelCard, SourceStats, Store, View,
+};
 use mainstem_core::{Code, Document, Failure};
 
 use crate::Error;
@@ -50,6 +52,7 @@ use writer::Writer;
 
 pub use doctor::{Finding, Report};
 pub use truth::fingerprint::ContentHash;
+pub use truth::outline::Outline;
 pub use truth::read::KnownDocument;
 
 /// How to open a store.
@@ -198,6 +201,16 @@ impl EmbeddedStore {
     /// When the store cannot be read.
     pub fn document(&self, source: &str, id: &str) -> Result<Option<Document>, Error> {
         self.read(|conn| read::whole_document(conn, source, id))
+    }
+
+    /// The store as it is now, and which documents and chunks of it pass a filter.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn outlined(&self, filter: &Filter) -> Result<(Arc<dyn View>, Outline), Error> {
+        let snapshot = self.snapshot()?;
+        let outline = snapshot.outline(filter)?;
+        Ok((snapshot, outline))
     }
 
     /// Builds the indexes anew from the truth. Searches go on with the old ones meanwhile; `progress` gets the steps done and in all.

@@ -18,6 +18,7 @@ use super::lexical::{Lexical, LexicalView};
 use super::matrix::{Matrix, MatrixView};
 use super::pool::{Pool, Reading, lock};
 use super::remembered::Remembered;
+use super::truth::outline::Outline;
 use super::truth::read::NumberedSource;
 use super::truth::{self, Meta, matching, read};
 use crate::Error;
@@ -164,6 +165,12 @@ impl Snapshot {
 
     fn read<T>(&self, ask: impl FnOnce(&Reading) -> rusqlite::Result<T>) -> Result<T, Error> {
         ask(&lock(&self.reading)).map_err(|error| self.shared.pool.failure(error))
+    }
+
+    /// The documents and chunks that pass a filter.
+    pub(super) fn outline(&self, filter: &Filter) -> Result<Outline, Error> {
+        let passing = self.sources.iter().filter(|source| matching::passes(source, filter));
+        self.read(|reading| Outline::read(reading, passing, filter))
     }
 
     fn search(&self, retrieval: &Retrieval<'_>) -> Result<Vec<FoundIn>, Error> {

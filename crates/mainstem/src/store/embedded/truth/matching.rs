@@ -66,6 +66,17 @@ fn question(sources: Option<&[u32]>, filter: &Filter) -> (String, Vec<Value>) {
     (sql, values)
 }
 
+/// The conditions on a document of a source, its metadata included, and the values in them.
+pub(super) fn of_source(source: u32, filter: &Filter) -> (String, Vec<Value>) {
+    let (mut conditions, mut values) = conditions(Some(&[source]), filter);
+    for (key, value) in &filter.metadata {
+        let has = "EXISTS (SELECT 1 FROM facts WHERE key = ? AND value = ? AND document = documents.number)";
+        conditions.push(has.to_owned());
+        values.extend([key.clone().into(), value.clone().into()]);
+    }
+    (conditions.join(" AND "), values)
+}
+
 /// The conditions on a document apart from its metadata, and the values in them.
 fn conditions(sources: Option<&[u32]>, filter: &Filter) -> (Vec<String>, Vec<Value>) {
     let mut conditions = Vec::new();

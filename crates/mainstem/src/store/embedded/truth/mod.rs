@@ -7,6 +7,7 @@
 pub(super) mod fingerprint;
 pub(super) mod links;
 pub(super) mod matching;
+pub(super) mod outline;
 pub(super) mod read;
 pub(super) mod row;
 pub(super) mod write;
