@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mainstem_core::link::{LinkSettings, Way};
+use mainstem_core::link::{Judge, LinkSettings, Way};
 pub use mainstem_core::linked::{
     EndedRun, FoundFrom, Grounds, LinkEnd, LinkedDocument, RunEnd, RunOutcome, RunUnderWay, RunWithLinks,
     Runs, ShownLink, ShownRun, UndoneRun,
@@ -29,6 +29,9 @@ pub struct LinkRequest {
     /// How many links a document makes at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_document: Option<usize>,
+    /// What judges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<Judge>,
     /// The least score of a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least: Option<f64>,
@@ -51,6 +54,7 @@ impl From<LinkSettings> for LinkRequest {
             ways: Some(settings.ways),
             candidates: Some(settings.candidates),
             per_document: Some(settings.per_document),
+            judge: settings.judge,
             least: settings.least,
             within: Some(settings.within),
             dry_run: false,

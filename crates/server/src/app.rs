@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -11,7 +11,7 @@ use mainstem::ask::{AskSettings, Asker};
 use mainstem::ingest::vectors;
 use mainstem::models::{self, known};
 use mainstem::query::{Engine, Settings};
-use mainstem::rerank::Reranking;
+use mainstem::rerank::{MaxSim, Reranking};
 use mainstem::store::EmbeddedStore;
 use mainstem_core::Code;
 use mainstem_core::contract::{Embedder, ModelCard};
@@ -89,6 +89,8 @@ pub struct App {
     pub link: LinkSettings,
     /// The run of links that is under way.
     pub link_runs: LinkRuns,
+    /// What compares tokens for links, once it was needed.
+    states: Mutex<Option<Arc<MaxSim>>>,
     engines: RwLock<Engines>,
     /// The vectors of some queries, for where no model is.
     known: OnceLock<HashMap<String, Vec<f32>>>,
@@ -128,6 +130,7 @@ impl App {
             crowds: Crowds::default(),
             runs: Runs::default(),
             link_runs: LinkRuns::default(),
+            states: Mutex::default(),
             engines: RwLock::new(engines),
             known: OnceLock::new(),
             stopping: AtomicBool::new(false),
@@ -148,6 +151,22 @@ impl App {
     /// What embeds documents that bring no vectors.
     pub fn documents_model(&self) -> Option<Arc<dyn Embedder>> {
         self.engines.read().unwrap_or_else(PoisonError::into_inner).documents.clone()
+    }
+
+    /// What compares tokens, where its model is here and documents are embedded; what is loaded for that stays.
+    ///
+    /// # Errors
+    /// When the files of the model are damaged.
+    pub fn token_states(&self) -> Result<Option<Arc<MaxSim>>, ApiError> {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        if states.is_none() && self.config.embed {
+            *states = match MaxSim::standard() {
+                Ok(made) => Some(Arc::new(made)),
+                Err(mainstem::Error::Unavailable { .. }) => None,
+                Err(error) => return Err(error.into()),
+            };
+        }
+        Ok(states.clone())
     }
 
     /// Lets searches know the vectors of these queries without asking a model. Only the first call counts.

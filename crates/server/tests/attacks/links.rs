@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::table::{Try, check_all, plain, post, request, shared, tool, with};
 use crate::world::{Holds, Server, Who, World};
 
-use Who::{Admin, Ann, Nobody, Notes, Reads, Writes};
+use Who::{Admin, Ann, Nobody, Notes, NotesWrites, Reads, Writes};
 
 fn edge(a: &str, b: &str, score: f64) -> Edge {
     let name = |name: &str| {
@@ -187,6 +187,13 @@ fn a_run_looks_at_nothing_but_what_its_key_may_see() {
             start("by one that reads", Reads, 403, &json!({"dry_run": true})),
             start("by a reader", Ann, 403, &json!({"dry_run": true})),
             start("by nobody", Nobody, 401, &json!({"dry_run": true})),
+            start(
+                "by cosines, where there are none",
+                NotesWrites,
+                400,
+                &json!({"judge": "cosine", "dry_run": true}),
+            ),
+            start("without vectors", NotesWrites, 200, &json!({"dry_run": true, "least": 0.0})),
         ],
     );
     // One after the other: there is one at a time. Scores and places are the same whether something is hidden or not.

@@ -141,6 +141,8 @@ fn nonsense_is_refused_with_what_was_expected() {
         (r#"{"candidates": 0}"#, "E0201", "`candidates`"),
         (r#"{"candidates": 100000}"#, "E0201", "`candidates`"),
         (r#"{"per_document": 0}"#, "E0201", "`per_document`"),
+        (r#"{"judge": "cosine"}"#, "E0206", "needs vectors"),
+        (r#"{"judge": "me"}"#, "E0101", "me"),
         (r#"{"k": 100000}"#, "E0201", "`k`"),
         (r#"{"wait": "yes"}"#, "E0101", "expected a boolean"),
         ("[]", "E0101", "expected an object"),

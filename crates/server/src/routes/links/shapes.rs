@@ -1,7 +1,7 @@
 //! What a run takes, and the shapes of the answers as `/openapi.json` describes them. What is written is made by the types of
 //! `mainstem_core::linked`; a test holds them against these.
 
-use mainstem_core::link::{LinkSettings, Way};
+use mainstem_core::link::{Judge, LinkSettings, Way};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,6 +28,9 @@ pub struct StartRun {
     /// How many links a document makes at most.
     #[schemars(range(min = 1))]
     per_document: Option<usize>,
+    /// What judges: MaxSim where its model is here, else cosines where there are vectors, else words, when left out.
+    #[schemars(with = "Option<JudgeShape>")]
+    pub(super) judge: Option<Judge>,
     /// The least score of a link.
     #[schemars(range(min = 0, max = 1))]
     least: Option<f64>,
@@ -49,6 +52,7 @@ impl Default for StartRun {
             ways: None,
             candidates: None,
             per_document: None,
+            judge: None,
             least: None,
             within: None,
             dry_run: false,
@@ -82,6 +86,7 @@ impl StartRun {
             ways: self.ways.clone().unwrap_or_else(|| usual.ways.clone()),
             candidates: self.candidates.unwrap_or(usual.candidates),
             per_document: self.per_document.unwrap_or(usual.per_document),
+            judge: self.judge.or(usual.judge),
             least: self.least.or(usual.least),
             within: self.within.unwrap_or(usual.within),
         };
@@ -120,7 +125,7 @@ pub enum WayShape {
 
 /// What the score of a link says.
 #[derive(JsonSchema)]
-#[schemars(rename = "LinkJudge", rename_all = "snake_case")]
+#[schemars(rename = "LinkJudge", rename_all = "lowercase")]
 pub enum JudgeShape {
     /// How well each token of the one has a token of the other that means the same.
     MaxSim,
@@ -142,6 +147,8 @@ pub struct SettingsShape {
     pub candidates: u64,
     /// How many links a document made at most.
     pub per_document: u64,
+    /// What judged; what was there to judge with when `null`.
+    pub judge: Option<JudgeShape>,
     /// The least score of a link; that of the judge when `null`.
     pub least: Option<f64>,
     /// Whether documents of the same source were linked.
@@ -399,7 +406,7 @@ pub(super) fn run() -> Value {
     let ways = ["dense", "lexical", "title"];
     json!({
         "id": ID, "made_at": AT, "model": "all-MiniLM-L6-v2", "sources": ["chat", "wiki"], "documents": 240, "edges": 15,
-        "settings": {"sources": ["chat", "wiki"], "ways": ways, "candidates": 20, "per_document": 3, "least": 0.7, "within": true},
+        "settings": {"sources": ["chat", "wiki"], "ways": ways, "candidates": 20, "per_document": 3, "judge": null, "least": 0.7, "within": true},
         "undone_at": null, "undoable": true,
     })
 }
@@ -411,7 +418,7 @@ fn link() -> Value {
         "a": end("chat", "1", None), "b": end("wiki", "release", Some("Releases")), "score": 0.82,
         "reason": "MaxSim 0.82: chunk 0 of `chat/1` and chunk 2 of `wiki/release`; found by meaning (rank 1) and title (rank 3)",
         "evidence": {
-            "judge": "max_sim", "from": "chat/1#0", "to": "wiki/release#2", "fused": 0.032,
+            "judge": "maxsim", "from": "chat/1#0", "to": "wiki/release#2", "fused": 0.032,
             "found": [
                 {"way": "dense", "from": "chat/1", "rank": 1, "score": 0.71},
                 {"way": "title", "from": "wiki/release", "rank": 3, "score": 8.2},

@@ -11,8 +11,11 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use mainstem::link::Linker;
 use mainstem::linked::Links;
+use mainstem_core::Code;
 use mainstem_core::contract::Filter;
-use mainstem_core::link::{Edge, EdgeStore as _, Edges as _, Link, LinkRun, LinkSettings, Recorded};
+use mainstem_core::link::{
+    Edge, EdgeStore as _, Edges as _, Evidence, Judge, Link, LinkRun, LinkSettings, Recorded, Way,
+};
 use mainstem_core::linked::{RunEnd, RunOutcome};
 use mainstem_core::time::Moment;
 
@@ -31,10 +34,20 @@ pub(super) async fn start(
     Json(asked): Json<StartRun>,
 ) -> Result<Response, ApiError> {
     scope.must_write()?;
-    let known = app.work(None, |app| Ok(app.store.sources()?)).await?;
-    let known: Vec<String> =
-        known.into_iter().map(|source| source.name).filter(|name| scope.sees(name)).collect();
+    let mut known = app.work(None, |app| Ok(app.store.sources()?)).await?;
+    known.retain(|source| scope.sees(&source.name));
+    let has_vectors = known.iter().any(|source| source.vectors > 0);
+    let known: Vec<String> = known.into_iter().map(|source| source.name).collect();
     let settings = asked.settings(&app.link, &known)?;
+    // Whether sources that the caller does not see have vectors is not told by this, either.
+    if settings.judge == Some(Judge::Cosine) && !has_vectors {
+        let hint = "ingest with a model, or let `words` judge";
+        return Err(ApiError::new(
+            Code::Missing,
+            "the judge `cosine` needs vectors, and there are none",
+            hint,
+        ));
+    }
     let k = asked.checked_k(app.config.most_hits)?;
     let sources = settings.sources.clone().unwrap_or(known);
     let (filter, now) = (seen(&scope)?, Moment::now());
@@ -66,6 +79,18 @@ fn name(now: &Moment) -> Result<String, ApiError> {
     })?;
     let [a, b, c] = bytes;
     Ok(format!("{}-{a:02x}{b:02x}{c:02x}", now.to_string().replace(':', "-")))
+}
+
+/// Half of the processors: searches have the other half to themselves.
+fn threads() -> usize {
+    let all = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    (all / 2).max(1)
+}
+
+/// Whether vectors had a part in it.
+fn by_meaning(edge: &Edge) -> bool {
+    let Evidence { judge, found, .. } = &edge.evidence;
+    *judge == Judge::Cosine || found.iter().any(|found| found.way == Way::Dense)
 }
 
 /// Stops a run when the caller that waits for it leaves. One that has ended does not mind.
@@ -140,12 +165,18 @@ impl Job {
     fn look(&mut self) -> Result<Option<RunOutcome>, ApiError> {
         let (app, run) = (Arc::clone(&self.place.app), Arc::clone(&self.place.run));
         let go_on = |done: u64, of: u64| run.come(done, of) && !app.is_stopping();
-        let linker = Linker { store: &app.store, settings: &self.settings, filter: &self.filter };
-        let Some((mut found, edges)) = linker.find(&run.started_at, &go_on)? else { return Ok(None) };
+        let (states, settings) = (app.token_states()?, &self.settings);
+        let linker = Linker { store: &app.store, states, settings, filter: &self.filter };
+        let found = linker.find_on(threads(), &run.started_at, &go_on)?;
+        let Some((mut found, edges)) = found else { return Ok(None) };
         if run.is_stopped() || app.is_stopping() {
             return Ok(None);
         }
         found.id.clone_from(&run.id);
+        if !self.scope.sees_all() {
+            // The store has a model as soon as any document has a vector: also one that the caller may not see.
+            found.model = found.model.filter(|_| edges.iter().any(by_meaning));
+        }
         let changes = if run.dry_run {
             app.store.changes(&found, &edges)?
         } else {
