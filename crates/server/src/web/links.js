@@ -68,7 +68,7 @@ function time(value) {
 function how({ settings }) {
   const ways = settings.ways.map((way) => WAYS[way] ?? way);
   const parts = [`by ${list(ways)}`, `${count(settings.per_document)} at most for each document`];
-  if (settings.least !== null) parts.push(`sure to ${number(settings.least, 2)} at least`);
+  if (settings.least !== null) parts.push(`scores of ${number(settings.least, 2)} or more`);
   if (!settings.within) parts.push("across sources only");
   return parts.join(", ");
 }

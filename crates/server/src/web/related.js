@@ -63,9 +63,7 @@ function picture(hit, all, among) {
   const tie = ({ a, b, score }) => {
     const [from, to] = [at.get(a), at.get(b)];
     if (!from || !to) return null;
-    // Bent away from the middle, so that it does not cross the other lines.
-    const [cx, cy] = [(from.x + to.x) / 2, (from.y + to.y) / 2];
-    return svg("path", { d: `M${from.x.toFixed(1)} ${from.y.toFixed(1)}Q${(cx + (cx - x) * 0.5).toFixed(1)} ${(cy + (cy - y) * 0.5).toFixed(1)} ${to.x.toFixed(1)} ${to.y.toFixed(1)}`, class: "edge tie" }, svg("title", {}, harmless(`${name(from.one)} and ${name(to.one)}: ${number(score, 2)}`)));
+    return svg("line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y, class: "edge tie" }, svg("title", {}, harmless(`${name(from.one)} and ${name(to.one)}: ${number(score, 2)}`)));
   };
   const score = (p) => (p.one.linked ? svg("text", { x: x + (p.x - x) * 0.55, y: y + (p.y - y) * 0.55 + 4, "text-anchor": "middle", class: "score" }, number(p.one.score, 2)) : null);
   const node = (p) => {
