@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Search(Box<crate::search::SearchArgs>),
     /// Find documents that are about the same as one
     Related(crate::related::RelatedArgs),
+    /// Link documents that belong together, and take links back
+    Link(crate::link::LinkArgs),
     /// Pack the best hits for a language model, and have it answer
     Ask(Box<crate::ask::AskArgs>),
     /// Fuse ranked lists (TREC runs or JSON) into one, and say why each hit is where it is
@@ -68,6 +70,7 @@ impl Command {
                 | Self::Search(_)
                 | Self::Ask(_)
                 | Self::Related(_)
+                | Self::Link(_)
                 | Self::Mcp(_)
         )
     }

@@ -8,11 +8,12 @@ use anstyle::Style;
 use clap::Args;
 use mainstem::linked::Links;
 use mainstem::related::related;
+use mainstem::store::EmbeddedStore;
 use mainstem_client::{Client, LinkedDocument, Related};
 use mainstem_core::contract::{Channel, Ctx, Filter, Store as _};
 use mainstem_core::link::DocumentName;
 use mainstem_core::time::Moment;
-use mainstem_core::{Code, Error};
+use mainstem_core::{Code, Document, Error};
 
 use crate::failure::{Failure, Problem};
 use crate::output;
@@ -34,7 +35,7 @@ Examples:
   mainstem related wiki/release --source chat -n 3 --json
 
 The parts of the document are compared with those of all others, by meaning, or by words where it has no vectors. The
-reason names the two parts that are alike. What `mainstem link run` has linked with it comes first, and says why.
+reason names the two parts that are alike. What `mainstem link run` has linked it to comes first.
 
 Exit codes: 0 found, 1 nothing found, 2 error")]
 pub(crate) struct RelatedArgs {
@@ -83,14 +84,19 @@ fn names(name: &str) -> Vec<&str> {
 }
 
 fn there(args: &RelatedArgs, client: &Client) -> Result<Related, Failure> {
+    ask(client, &args.document, args.limit, &args.source)
+}
+
+/// What a server says about the document of this name, or the one that it is a part of.
+pub(crate) fn ask(client: &Client, name: &str, limit: usize, sources: &[String]) -> Result<Related, Failure> {
     let mut first = None;
-    for name in names(&args.document) {
-        match client.related(name, args.limit, &args.source) {
+    for name in names(name) {
+        match client.related(name, limit, sources) {
             Err(error) if error.code == Code::NotFound => first = first.or(Some(error)),
             answer => return Ok(answer?),
         }
     }
-    first.map_or_else(|| Err(missing(&args.document).into()), |error| Err(error.into()))
+    first.map_or_else(|| Err(missing(name).into()), |error| Err(error.into()))
 }
 
 fn here(args: &RelatedArgs, store: &Path) -> Result<Related, Failure> {
@@ -101,13 +107,7 @@ fn here(args: &RelatedArgs, store: &Path) -> Result<Related, Failure> {
     if let Some(name) = args.source.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Box::new(Error::unknown("source", name, known)));
     }
-    let mut document = None;
-    for (source, id) in names(&args.document).into_iter().filter_map(|name| name.split_once('/')) {
-        if document.is_none() {
-            document = store.document(source, id).map_err(boxed)?;
-        }
-    }
-    let document = document.ok_or_else(|| missing(&args.document))?;
+    let document = find(&store, &args.document)?;
     let filter =
         Filter { sources: (!args.source.is_empty()).then(|| args.source.clone()), ..Filter::default() };
     let ctx = Ctx::unhurried(Moment::now());
@@ -115,6 +115,16 @@ fn here(args: &RelatedArgs, store: &Path) -> Result<Related, Failure> {
     let name = DocumentName { source: document.source.clone(), id: document.id.clone() };
     let links = Links::new(&store, &filter)?.of_document(&name, filter.sources.as_deref(), args.limit)?;
     Ok(Related { document: name.to_string(), related: found, links })
+}
+
+/// The document of this name, or the one that it is a part of.
+pub(crate) fn find(store: &EmbeddedStore, name: &str) -> Result<Document, Failure> {
+    for (source, id) in names(name).into_iter().filter_map(|name| name.split_once('/')) {
+        if let Some(document) = store.document(source, id)? {
+            return Ok(document);
+        }
+    }
+    Err(missing(name).into())
 }
 
 fn missing(name: &str) -> Problem {
@@ -129,11 +139,11 @@ fn missing(name: &str) -> Problem {
 
 fn text(found: &Related) -> String {
     let mut out = linked(&found.links);
-    if !found.links.is_empty() && !found.related.is_empty() {
-        let _ = writeln!(out, "{STRONG}about the same{STRONG:#}\n");
-    }
+    let is_linked = |source: &str, id: &str| {
+        found.links.iter().any(|link| link.end.source == source && link.end.document == id)
+    };
     let best = found.related.iter().map(|document| document.score).fold(f64::MIN_POSITIVE, f64::max);
-    for document in &found.related {
+    for document in found.related.iter().filter(|one| !is_linked(&one.source, &one.document)) {
         let colour = colour(&document.source);
         let title = document.title.as_deref().unwrap_or(&document.document);
         let by = if document.reason.channel == Channel::Dense { "by meaning" } else { "by words" };
@@ -155,26 +165,18 @@ fn text(found: &Related) -> String {
     out
 }
 
-/// What it is linked with. Scores of links are of one scale: their bars are not stretched.
+/// What is linked, why, and since when.
 fn linked(links: &[LinkedDocument]) -> String {
     let mut out = String::new();
-    if !links.is_empty() {
-        let _ = writeln!(out, "{STRONG}linked{STRONG:#}\n");
-    }
-    for (at, link) in links.iter().enumerate() {
+    for link in links {
         let (end, colour) = (&link.end, colour(&link.end.source));
         let title = end.title.as_deref().unwrap_or(&end.document);
-        let _ = writeln!(
-            out,
-            "{:>3}. {FAINT}{}{FAINT:#} {colour}{}{colour:#}  {STRONG}{title}{STRONG:#}",
-            at + 1,
-            bar(link.score),
-            end.source
-        );
+        let _ = writeln!(out, "  ↔ linked to {colour}{}{colour:#}  {STRONG}{title}{STRONG:#}", end.source);
         let _ = writeln!(out, "     {}", link.reason);
-        let (name, run) = (end.name().to_string(), format!("run {} of {}", link.run, link.made_at));
-        let stale = link.stale.then_some("one of the two has changed since");
-        let parts = [Some(run.as_str()), stale, end.url.as_deref(), Some(name.as_str())];
+        let said = format!("{} said so at {}", link.run, link.made_at);
+        let stale = link.stale.then_some("stale: one of them has changed since");
+        let name = end.name().to_string();
+        let parts = [Some(said.as_str()), stale, end.url.as_deref(), Some(name.as_str())];
         let parts = parts.into_iter().flatten().collect::<Vec<_>>();
         let _ = writeln!(out, "     {FAINT}{}{FAINT:#}\n", parts.join(" · "));
     }

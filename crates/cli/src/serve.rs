@@ -8,7 +8,6 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use mainstem::ask::Asker;
 use mainstem::query::{Engine, Settings};
 use mainstem::store::EmbeddedStore;
-use mainstem_core::link::LinkSettings;
 use mainstem_server::config::{OPTIONS, ServerConfig};
 use mainstem_server::{Setup, run as server};
 
@@ -99,7 +98,7 @@ pub(crate) fn run(args: &ServeArgs, store: &Path) -> Result<ExitCode, Failure> {
     let asker = Some(Arc::new(asker));
     // A request that names no deadline waits as long as the file says.
     let settings = Settings { deadline: searches.deadline.over(settings.deadline), ..settings };
-    let link = LinkSettings::default();
+    let link = searches.link;
     let setup = Setup { store, settings, pipeline, reranking, config, keys: true, asker, link };
     let mut told = Ok(());
     server::run(setup, |address| told = output::write(None, &format!("listening on http://{address}\n")))

@@ -35,6 +35,9 @@ pub struct LinkRequest {
     /// The least score of a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least: Option<f64>,
+    /// How many of their telling words two documents must have in common.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<f64>,
     /// Whether documents of the same source may be linked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<bool>,
@@ -56,6 +59,7 @@ impl From<LinkSettings> for LinkRequest {
             per_document: Some(settings.per_document),
             judge: settings.judge,
             least: settings.least,
+            words: Some(settings.words),
             within: Some(settings.within),
             dry_run: false,
             k: None,

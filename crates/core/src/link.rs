@@ -81,8 +81,8 @@ impl Judge {
     /// The least score of a link when the settings do not say.
     pub const fn least(self) -> f64 {
         match self {
-            Self::MaxSim | Self::Cosine => 0.6,
-            Self::Words => 0.3,
+            Self::MaxSim | Self::Cosine => 0.5,
+            Self::Words => 0.2,
         }
     }
 }
@@ -133,6 +133,10 @@ pub struct Evidence {
     pub b_chunk: u32,
     /// The score of the fused ways, by which the pair came before the judge.
     pub fused: f64,
+    /// How many of the telling words of the one the other has, by their weight, the mean of both directions.
+    pub words: f64,
+    /// The most telling words that both have, as `a` writes them.
+    pub common: Vec<String>,
     /// What found it.
     pub found: Vec<FoundBy>,
 }
@@ -166,6 +170,9 @@ pub struct LinkSettings {
     pub judge: Option<Judge>,
     /// The least score of a link; what [`Judge::least`] says when left out, since scores of different judges are not comparable.
     pub least: Option<f64>,
+    /// How many of their telling words two documents must have in common whatever the judge says, from 0 to 1: a model takes any two texts for
+    /// alike that are in a language it cannot read. Set it to 0 where links across languages are wanted.
+    pub words: f64,
     /// Whether documents of the same source may be linked.
     pub within: bool,
 }
@@ -173,7 +180,16 @@ pub struct LinkSettings {
 impl Default for LinkSettings {
     fn default() -> Self {
         let ways = vec![Way::Dense, Way::Lexical, Way::Title];
-        Self { sources: None, ways, candidates: 20, per_document: 5, judge: None, least: None, within: true }
+        Self {
+            sources: None,
+            ways,
+            candidates: 20,
+            per_document: 5,
+            judge: None,
+            least: None,
+            words: 0.12,
+            within: true,
+        }
     }
 }
 
@@ -196,10 +212,12 @@ impl LinkSettings {
         if self.per_document == 0 {
             return Err(Error::range("`per_document`", "at least 1", self.per_document));
         }
-        match self.least {
-            Some(least) if !(0.0..=1.0).contains(&least) => Err(Error::range("`least`", "0 to 1", least)),
-            _ => Ok(()),
+        for (name, share) in [("`least`", self.least), ("`words`", Some(self.words))] {
+            if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
+                return Err(Error::range(name, "0 to 1", share));
+            }
         }
+        Ok(())
     }
 }
 
@@ -353,6 +371,8 @@ mod tests {
             a_chunk: 1,
             b_chunk: 2,
             fused: 0.5,
+            words: 0.3,
+            common: vec!["word".into()],
             found: vec![FoundBy { way: Way::Title, from_a: true, rank: 1, score: 3.0 }],
         };
         Edge { a: name(a), b: name(b), score, evidence }
@@ -385,6 +405,7 @@ mod tests {
         assert!(LinkSettings::default().check().is_ok());
         assert!(wrong(|s| s.least = Some(1.5)).contains("`least`"));
         assert!(wrong(|s| s.least = Some(f64::NAN)).contains("`least`"));
+        assert!(wrong(|s| s.words = -0.1).contains("`words`"));
         assert!(wrong(|s| s.ways.clear()).contains("`ways`"));
         assert!(wrong(|s| s.candidates = 0).contains("`candidates`"));
         assert!(wrong(|s| s.candidates = 100_000).contains("`candidates`"));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::{DocumentName, Edge, Evidence, Judge, Link, LinkRun, LinkSettings, Recorded, Way};
+use crate::link::{DocumentName, Edge, Evidence, FoundBy, Judge, Link, LinkRun, LinkSettings, Recorded, Way};
 use crate::time::Moment;
 
 /// One end of a link.
@@ -38,10 +38,16 @@ pub struct Grounds {
     pub from: String,
     /// The chunk of the other that is most like it.
     pub to: String,
-    /// The score by which the pair came before the judge. It and `found` depend on all documents that the run looked at: whoever may not see
-    /// all of them is not told.
+    /// The score by which the pair came before the judge. It and what follows depend on all documents that the run looked at: whoever may not
+    /// see all of them is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fused: Option<f64>,
+    /// How many of the telling words of the one the other has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<f64>,
+    /// The most telling words that both have.
+    #[serde(default)]
+    pub common: Vec<String>,
     /// What found it.
     #[serde(default)]
     pub found: Vec<FoundFrom>,
@@ -63,7 +69,7 @@ pub struct FoundFrom {
 impl Grounds {
     /// The evidence of an edge, seen from `a`, or from `b`. What else the run looked at shows in it only where that is asked for.
     pub fn of(edge: &Edge, from_b: bool, whole: bool) -> Self {
-        let Evidence { judge, a_chunk, b_chunk, fused, found } = &edge.evidence;
+        let Evidence { judge, a_chunk, b_chunk, fused, words, common, found } = &edge.evidence;
         let [a, b] = [(&edge.a, a_chunk), (&edge.b, b_chunk)].map(|(name, order)| format!("{name}#{order}"));
         let (from, to) = if from_b { (b, a) } else { (a, b) };
         let end = |from_a: bool| if from_a { &edge.a } else { &edge.b };
@@ -73,7 +79,37 @@ impl Grounds {
             rank: one.rank,
             score: one.score,
         });
-        Self { judge: *judge, from, to, fused: whole.then_some(*fused), found: found.collect() }
+        Self {
+            judge: *judge,
+            from,
+            to,
+            fused: whole.then_some(*fused),
+            words: whole.then_some(*words),
+            common: common.iter().filter(|_| whole).cloned().collect(),
+            found: found.collect(),
+        }
+    }
+
+    /// The edge between these documents, of which `from` is the one that this is seen from. What was not told is nothing there.
+    fn edge(&self, from: &DocumentName, to: &DocumentName, score: f64) -> Edge {
+        let order = |name: &str| name.rsplit_once('#').and_then(|(_, order)| order.parse().ok()).unwrap_or(0);
+        let own = from.to_string();
+        let found = self.found.iter().map(|one| FoundBy {
+            way: one.way,
+            from_a: one.from == own,
+            rank: one.rank,
+            score: one.score,
+        });
+        let evidence = Evidence {
+            judge: self.judge,
+            a_chunk: order(&self.from),
+            b_chunk: order(&self.to),
+            fused: self.fused.unwrap_or_default(),
+            words: self.words.unwrap_or_default(),
+            common: self.common.clone(),
+            found: found.collect(),
+        };
+        Edge { a: from.clone(), b: to.clone(), score, evidence }.ordered()
     }
 
     /// One sentence.
@@ -98,6 +134,10 @@ impl Grounds {
             let and = if before.is_empty() { "" } else { " and " };
             // Writing into a text does not fail.
             let _ = write!(out, "; found by {}{and}{last}", before.join(", "));
+        }
+        if !self.common.is_empty() {
+            let words: Vec<String> = self.common.iter().map(|word| format!("`{word}`")).collect();
+            let _ = write!(out, "; both have {}", words.join(", "));
         }
         out
     }
@@ -141,6 +181,17 @@ impl ShownLink {
     }
 }
 
+impl From<&ShownLink> for Link {
+    fn from(shown: &ShownLink) -> Self {
+        Self {
+            edge: shown.evidence.edge(&shown.a.name(), &shown.b.name(), shown.score),
+            run: shown.run.clone(),
+            made_at: shown.made_at.clone(),
+            stale: shown.stale,
+        }
+    }
+}
+
 /// A document that is linked with another one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkedDocument {
@@ -173,6 +224,18 @@ impl LinkedDocument {
             run: link.run.clone(),
             made_at: link.made_at.clone(),
             stale: link.stale,
+        }
+    }
+}
+
+impl LinkedDocument {
+    /// The link, seen from this document.
+    pub fn link(&self, from: &DocumentName) -> Link {
+        Link {
+            edge: self.evidence.edge(from, &self.end.name(), self.score),
+            run: self.run.clone(),
+            made_at: self.made_at.clone(),
+            stale: self.stale,
         }
     }
 }
@@ -220,6 +283,15 @@ impl ShownRun {
         let (documents, edges) = (counted.then_some(documents), counted.then_some(edges));
         let undoable = may_write && undone_at.is_none();
         Self { id, made_at, settings, model, sources, documents, edges, undone_at, undoable }
+    }
+}
+
+impl From<ShownRun> for LinkRun {
+    /// Counts that were not told are 0.
+    fn from(shown: ShownRun) -> Self {
+        let ShownRun { id, made_at, settings, model, sources, documents, edges, undone_at, .. } = shown;
+        let (documents, edges) = (documents.unwrap_or_default(), edges.unwrap_or_default());
+        Self { id, made_at, settings, model, sources, documents, edges, undone_at }
     }
 }
 
@@ -325,7 +397,9 @@ mod tests {
 
     fn edge(found: Vec<FoundBy>) -> Edge {
         let name = |source: &str, id: &str| DocumentName { source: source.into(), id: id.into() };
-        let evidence = Evidence { judge: Judge::MaxSim, a_chunk: 2, b_chunk: 0, fused: 0.03, found };
+        let common = vec!["rollback".into(), "job".into()];
+        let evidence =
+            Evidence { judge: Judge::MaxSim, a_chunk: 2, b_chunk: 0, fused: 0.03, words: 0.4, common, found };
         Edge { a: name("docs", "b"), b: name("wiki", "a#1"), score: 0.816, evidence }
     }
 
@@ -338,7 +412,7 @@ mod tests {
         let found = vec![by(Way::Title, true, 3), by(Way::Dense, true, 4), by(Way::Dense, false, 1)];
         let edge = edge(found);
         let told = |from_b| Grounds::of(&edge, from_b, true).sentence(edge.score);
-        let by = "found by meaning (rank 1) and title (rank 3)";
+        let by = "found by meaning (rank 1) and title (rank 3); both have `rollback`, `job`";
         assert_eq!(told(true), format!("MaxSim 0.82: chunk 0 of `wiki/a#1` and chunk 2 of `docs/b`; {by}"));
         assert_eq!(told(false), format!("MaxSim 0.82: chunk 2 of `docs/b` and chunk 0 of `wiki/a#1`; {by}"));
         let grounds = Grounds::of(&edge, true, true);
@@ -349,10 +423,32 @@ mod tests {
     fn places_among_other_documents_are_told_to_those_who_see_these() {
         let edge = edge(vec![by(Way::Lexical, true, 7)]);
         let grounds = Grounds::of(&edge, false, false);
-        assert_eq!((grounds.fused, grounds.found.len()), (None, 0));
+        assert_eq!(
+            (grounds.fused, grounds.words, grounds.found.len(), grounds.common.len()),
+            (None, None, 0, 0)
+        );
         assert_eq!(grounds.sentence(0.5), "MaxSim 0.50: chunk 2 of `docs/b` and chunk 0 of `wiki/a#1`");
         let all = vec![by(Way::Lexical, true, 7), by(Way::Title, true, 2), by(Way::Dense, true, 1)];
         let whole = Grounds::of(&super::tests::edge(all), false, true).sentence(0.5);
-        assert!(whole.ends_with("found by meaning (rank 1), words (rank 7) and title (rank 2)"), "{whole}");
+        assert!(whole.contains("found by meaning (rank 1), words (rank 7) and title (rank 2);"), "{whole}");
+    }
+
+    #[test]
+    fn what_is_shown_whole_can_be_read_back() {
+        let edge = edge(vec![by(Way::Title, true, 3), by(Way::Dense, false, 1)]);
+        let made_at = Moment::parse("2026-01-31").unwrap();
+        let link = Link { edge, run: "run-1".into(), made_at, stale: true };
+        let end = |name: &DocumentName| LinkEnd {
+            source: name.source.clone(),
+            document: name.id.clone(),
+            title: None,
+            url: None,
+            label: None,
+        };
+        let (a, b) = (&link.edge.a, &link.edge.b);
+        assert_eq!(Link::from(&ShownLink::new(&link, end(a), end(b), true)), link);
+        for (from, to) in [(a, b), (b, a)] {
+            assert_eq!(LinkedDocument::new(&link, from, end(to), true).link(from), link);
+        }
     }
 }

@@ -44,7 +44,15 @@ fn document(id: &str, text: &str) -> Document {
 
 fn edge(a: &str, b: &str, score: f64) -> Edge {
     let name = |id: &str| DocumentName { source: "s".into(), id: id.into() };
-    let evidence = Evidence { judge: Judge::Words, a_chunk: 0, b_chunk: 0, fused: 0.5, found: Vec::new() };
+    let evidence = Evidence {
+        judge: Judge::Words,
+        a_chunk: 0,
+        b_chunk: 0,
+        fused: 0.5,
+        words: 0.5,
+        common: Vec::new(),
+        found: Vec::new(),
+    };
     Edge { a: name(a), b: name(b), score, evidence }
 }
 

@@ -3,7 +3,8 @@
 //! The table `[pipeline]` is laid over the default settings: what it does not name stays as it is. A `[pipeline.fuse]` that names its
 //! method takes the place of the default one as a whole. `[weights]` multiplies what channels and sources weigh, and `candidates` says
 //! how many of each list are taken: what `mainstem tune` writes can be read here. `[deadline]` says how long to wait: `soft` and `hard`.
-//! `[pipeline.learned]` names a model that it trained. `[rerank]` says who reads the best hits once more.
+//! `[pipeline.learned]` names a model that it trained. `[rerank]` says who reads the best hits once more, and
+//! `[link]` how documents are linked.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use mainstem_core::Error;
 use mainstem_core::contract::Channel;
 use mainstem_core::diagnostic::Place;
 use mainstem_core::learned::Model;
+use mainstem_core::link::LinkSettings;
 use serde_json::{Map, Value};
 
 use super::written::{Patience, Written};
@@ -57,6 +59,8 @@ pub(crate) struct Config {
     pub(crate) deadline: Patience,
     /// How questions are answered.
     pub(crate) ask: AskSettings,
+    /// How documents are linked.
+    pub(crate) link: LinkSettings,
 }
 
 impl ConfigArgs {
@@ -82,8 +86,9 @@ impl Config {
     /// Reads a file.
     pub(crate) fn open(path: &str) -> Result<Self, Problem> {
         let written = Written::read(&read_text(path)?).map_err(|error| Problem::in_file(error, path))?;
-        let Written { pipeline, weights, candidates, deadline, rerank, ask, .. } = written;
-        let (pipeline, ask) = (pipeline.unwrap_or_default(), ask.unwrap_or_default());
+        let Written { pipeline, weights, candidates, deadline, rerank, ask, link, .. } = written;
+        let (pipeline, ask, link) =
+            (pipeline.unwrap_or_default(), ask.unwrap_or_default(), link.unwrap_or_default());
         if rerank.is_some() && pipeline.contains_key("rerank") {
             let message = format!("`{path}` has both `[rerank]` and `[pipeline.rerank]`, expected one");
             return Err(Problem::conflict(
@@ -91,7 +96,7 @@ impl Config {
                 "keep `[rerank]`: it takes the same settings, and a `model`",
             ));
         }
-        Self { path: Some(path.to_owned()), pipeline, weights, candidates, rerank: None, deadline, ask }
+        Self { path: Some(path.to_owned()), pipeline, weights, candidates, rerank: None, deadline, ask, link }
             .with_reranker(rerank)
     }
 

@@ -8,6 +8,7 @@ use mainstem::ask::AskSettings;
 use mainstem::query::Settings;
 use mainstem::rerank::RerankConfig;
 use mainstem_core::deadline::Deadline;
+use mainstem_core::link::LinkSettings;
 use mainstem_core::{Diagnostic as _, Error, PipelineSpec, Place};
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer};
@@ -31,6 +32,8 @@ pub(crate) struct Written {
     pub(crate) rerank: Option<RerankConfig>,
     /// How questions are answered.
     pub(crate) ask: Option<AskSettings>,
+    /// How documents are linked.
+    pub(crate) link: Option<LinkSettings>,
     /// For `mainstem serve`, which checks it.
     pub(crate) server: Option<IgnoredAny>,
 }
@@ -59,6 +62,9 @@ impl Written {
         }
         if let Some(ask) = &written.ask {
             ask.check().map_err(|error| refused(&error))?;
+        }
+        if let Some(link) = &written.link {
+            link.check()?;
         }
         written.deadline.check(["`deadline.soft`", "`deadline.hard`"])?;
         match &written.pipeline {

@@ -1,13 +1,13 @@
 //! How alike two documents are, from 0 to 1.
 
 use mainstem_core::contract::{Ctx, View};
-use mainstem_core::link::Judge;
+use mainstem_core::link::{Judge, LinkSettings};
 use mainstem_core::{Failure, StoredChunk};
 use mainstem_kernels::dot;
 
 use super::Pair;
 use super::discover::first_chunks;
-use super::telling::{Profile, Telling};
+use super::telling::Telling;
 use crate::ingest::reading;
 use crate::rerank::MaxSim;
 use crate::store::embedded::Outline;
@@ -15,14 +15,16 @@ use crate::store::embedded::Outline;
 /// How many chunks MaxSim reads of a document, from its start.
 const READ: usize = 2;
 
-/// What the judge says about a pair.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What the judge says about a pair that belongs together.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Verdict {
     pub(super) judge: Judge,
     pub(super) score: f64,
     /// The places of the two chunks that are most alike.
-    pub(super) a_chunk: u32,
-    pub(super) b_chunk: u32,
+    pub(super) chunks: (u32, u32),
+    /// How many of their telling words they share, and the most telling of them.
+    pub(super) words: f64,
+    pub(super) common: Vec<String>,
 }
 
 /// Where pairs are judged.
@@ -32,70 +34,68 @@ pub(super) struct Bench<'a> {
     pub(super) telling: &'a Telling<'a>,
     pub(super) states: Option<&'a MaxSim>,
     pub(super) judge: Judge,
+    pub(super) settings: &'a LinkSettings,
     pub(super) ctx: &'a Ctx,
 }
 
+/// The first chunks of a document.
+type First = Vec<StoredChunk>;
+
 impl Bench<'_> {
-    /// What the judge says about pairs that all have this document in common, which comes first in each.
-    pub(super) fn hear(&self, document: u32, pairs: &[Pair]) -> Result<Vec<Verdict>, Failure> {
+    /// What the judge says about pairs that all have this document in common, which comes first in each; nothing about pairs that do not
+    /// belong together.
+    pub(super) fn hear(&self, document: u32, pairs: &[Pair]) -> Result<Vec<Option<Verdict>>, Failure> {
         if pairs.is_empty() {
             return Ok(Vec::new());
         }
         let own = first_chunks(self.view, self.outline, document)?;
         let others = pairs.iter().map(|(_, other)| first_chunks(self.view, self.outline, *other));
-        let others: Vec<Vec<StoredChunk>> = others.collect::<Result<_, _>>()?;
-        match (self.judge, self.states) {
-            (Judge::MaxSim, Some(states)) => self.by_tokens(states, &own, &others),
-            (Judge::Words, _) => self.by_words(&own, &others),
-            _ => self.by_vectors(&own, &others),
-        }
+        let others: Vec<First> = others.collect::<Result<_, _>>()?;
+        let scores = match (self.judge, self.states) {
+            (Judge::MaxSim, Some(states)) => by_tokens(states, &own, &others, self.ctx)?,
+            (Judge::Words, _) => vec![None; others.len()],
+            _ => others.iter().map(|other| by_vectors(&own, other)).collect(),
+        };
+        scores.into_iter().zip(&others).map(|(score, other)| self.decide(score, &own, other)).collect()
     }
 
-    /// The mean of how well the tokens of each are met by those of the other.
-    fn by_tokens(
+    /// Whether two documents belong together, by a score of tokens or of vectors, and by their words. Words alone decide where there is no score.
+    fn decide(
         &self,
-        states: &MaxSim,
-        own: &[StoredChunk],
-        others: &[Vec<StoredChunk>],
-    ) -> Result<Vec<Verdict>, Failure> {
-        let texts: Vec<Vec<String>> = others.iter().map(|chunks| read(chunks)).collect();
-        let scores = states.both_ways(&read(own), &texts, self.ctx)?;
-        let verdict = |(score, chunks): (f64, &Vec<StoredChunk>)| {
-            let (a_chunk, b_chunk) = self.most_alike(own, chunks)?;
-            Ok(Verdict { judge: Judge::MaxSim, score: score.clamp(0.0, 1.0), a_chunk, b_chunk })
-        };
-        scores.into_iter().zip(others).map(verdict).collect()
-    }
-
-    /// The cosine of the chunks that are most alike; words where one of the two has no vector.
-    fn by_vectors(&self, own: &[StoredChunk], others: &[Vec<StoredChunk>]) -> Result<Vec<Verdict>, Failure> {
-        let judge = |chunks: &Vec<StoredChunk>| match nearest(own, chunks) {
-            Some((cosine, (a_chunk, b_chunk))) => {
-                Ok(Verdict { judge: Judge::Cosine, score: cosine.clamp(0.0, 1.0), a_chunk, b_chunk })
-            }
-            None => verdict_of(&self.telling.of(own)?, &self.telling.of(chunks)?),
-        };
-        others.iter().map(judge).collect()
-    }
-
-    /// The mean of how much of the weight of the telling words of each the other has.
-    fn by_words(&self, own: &[StoredChunk], others: &[Vec<StoredChunk>]) -> Result<Vec<Verdict>, Failure> {
-        let own = self.telling.of(own)?;
-        others.iter().map(|chunks| verdict_of(&own, &self.telling.of(chunks)?)).collect()
-    }
-
-    fn most_alike(&self, own: &[StoredChunk], others: &[StoredChunk]) -> Result<(u32, u32), Failure> {
-        match nearest(own, others) {
-            Some((_, places)) => Ok(places),
-            None => Ok(self.telling.of(own)?.most_alike(&self.telling.of(others)?)),
+        score: Option<(Judge, f64)>,
+        own: &First,
+        other: &First,
+    ) -> Result<Option<Verdict>, Failure> {
+        let least = |judge: Judge| self.settings.least.unwrap_or_else(|| judge.least());
+        if score.is_some_and(|(judge, score)| score < least(judge)) {
+            return Ok(None);
         }
+        let (a, b) = (self.telling.of(own)?, self.telling.of(other)?);
+        let words = f64::midpoint(a.share_in(&b), b.share_in(&a)).clamp(0.0, 1.0);
+        let (judge, score) = score.unwrap_or((Judge::Words, words));
+        if score < least(judge) || words < self.settings.words {
+            return Ok(None);
+        }
+        let chunks = nearest(own, other).map_or_else(|| a.most_alike(&b), |(_, places)| places);
+        Ok(Some(Verdict { judge, score, chunks, words, common: a.common(&b) }))
     }
 }
 
-fn verdict_of(a: &Profile, b: &Profile) -> Result<Verdict, Failure> {
-    let (a_chunk, b_chunk) = a.most_alike(b);
-    let score = f64::midpoint(a.share_in(b), b.share_in(a)).clamp(0.0, 1.0);
-    Ok(Verdict { judge: Judge::Words, score, a_chunk, b_chunk })
+/// The mean of how well the tokens of each are met by those of the other.
+fn by_tokens(
+    states: &MaxSim,
+    own: &[StoredChunk],
+    others: &[First],
+    ctx: &Ctx,
+) -> Result<Vec<Option<(Judge, f64)>>, Failure> {
+    let texts: Vec<Vec<String>> = others.iter().map(|chunks| read(chunks)).collect();
+    let scores = states.both_ways(&read(own), &texts, ctx)?;
+    Ok(scores.into_iter().map(|score| Some((Judge::MaxSim, score.clamp(0.0, 1.0)))).collect())
+}
+
+/// The cosine of the chunks that are most alike.
+fn by_vectors(own: &[StoredChunk], other: &[StoredChunk]) -> Option<(Judge, f64)> {
+    nearest(own, other).map(|(cosine, _)| (Judge::Cosine, cosine.clamp(0.0, 1.0)))
 }
 
 /// What MaxSim reads of a document.
@@ -109,8 +109,8 @@ fn nearest(own: &[StoredChunk], others: &[StoredChunk]) -> Option<(f64, (u32, u3
     for a in own {
         for b in others {
             let (Some(x), Some(y)) = (&a.chunk.vector, &b.chunk.vector) else { continue };
-            let cosine =
-                f64::from(dot(x, y)) / f64::from(dot(x, x) * dot(y, y)).sqrt().max(f64::MIN_POSITIVE);
+            let lengths = f64::from(dot(x, x) * dot(y, y)).sqrt();
+            let cosine = f64::from(dot(x, y)) / lengths.max(f64::MIN_POSITIVE);
             if best.is_none_or(|(known, _)| cosine > known) {
                 best = Some((cosine, (a.chunk.order, b.chunk.order)));
             }

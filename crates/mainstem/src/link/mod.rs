@@ -100,11 +100,12 @@ impl Linker<'_> {
             telling: &telling,
             states: self.states.as_deref(),
             judge,
+            settings: self.settings,
             ctx: &ctx,
         };
         let judged = crew.all(documents as u64, documents, &|at| bench.hear(at, others(&pairs, at)))?;
         let Some(judged) = judged else { return Ok(None) };
-        let verdicts: Vec<Verdict> = judged.into_iter().flatten().collect();
+        let verdicts: Vec<Option<Verdict>> = judged.into_iter().flatten().collect();
         let graph = Graph { outline: &outline, found: &found, pairs: &pairs, verdicts: &verdicts };
         let edges = graph.edges(self.settings);
         let run = self.run(now, &outline, edges.len() as u64)?;
@@ -193,8 +194,8 @@ struct Graph<'a> {
     outline: &'a Outline,
     found: &'a [Vec<Candidate>],
     pairs: &'a [Pair],
-    /// One for each pair.
-    verdicts: &'a [Verdict],
+    /// One for each pair that belongs together.
+    verdicts: &'a [Option<Verdict>],
 }
 
 impl Graph<'_> {
@@ -204,27 +205,26 @@ impl Graph<'_> {
         let mut places: Vec<usize> = made.collect();
         places.sort_unstable();
         places.dedup();
-        places.into_iter().map(|place| self.edge(place)).collect()
+        places.into_iter().filter_map(|place| self.edge(place)).collect()
     }
 
     /// The places of the best pairs that a document found.
     fn made_by(&self, document: u32, settings: &LinkSettings) -> Vec<usize> {
         let place = |other: u32| self.pairs.binary_search(&(document.min(other), document.max(other))).ok();
-        let candidates = self.found[document as usize].iter();
-        let mut best: Vec<usize> = candidates.filter_map(|candidate| place(candidate.document)).collect();
-        best.retain(|place| {
-            let Verdict { judge, score, .. } = self.verdicts[*place];
-            score >= settings.least.unwrap_or_else(|| judge.least())
-        });
-        best.sort_by(|x, y| self.verdicts[*y].score.total_cmp(&self.verdicts[*x].score).then(x.cmp(y)));
-        best.truncate(settings.per_document);
-        best
+        let judged = |candidate: &Candidate| {
+            let place = place(candidate.document)?;
+            Some((self.verdicts[place].as_ref()?.score, place))
+        };
+        let mut best: Vec<_> = self.found[document as usize].iter().filter_map(judged).collect();
+        best.sort_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
+        best.into_iter().take(settings.per_document).map(|(_, place)| place).collect()
     }
 
-    fn edge(&self, place: usize) -> Edge {
+    fn edge(&self, place: usize) -> Option<Edge> {
         let (a, b) = self.pairs[place];
         let name = |document: u32| -> DocumentName { self.outline.documents()[document as usize].clone() };
-        let Verdict { judge, score, a_chunk, b_chunk } = self.verdicts[place];
+        let Verdict { judge, score, chunks: (a_chunk, b_chunk), words, common } =
+            self.verdicts[place].clone()?;
         let seen = |from: u32, to: u32| {
             self.found[from as usize].iter().find(move |candidate| candidate.document == to)
         };
@@ -236,7 +236,8 @@ impl Graph<'_> {
             ways.map(|(way, (rank, score))| FoundBy { way, from_a, rank: rank as usize, score }).collect()
         };
         let found = by(forth, true).into_iter().chain(by(back, false)).collect();
-        Edge { a: name(a), b: name(b), score, evidence: Evidence { judge, a_chunk, b_chunk, fused, found } }
+        let evidence = Evidence { judge, a_chunk, b_chunk, fused, words, common, found };
+        Some(Edge { a: name(a), b: name(b), score, evidence })
     }
 }
 

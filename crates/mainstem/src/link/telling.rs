@@ -15,6 +15,9 @@ use crate::words::tokens;
 /// How many words of a document count.
 const MOST: usize = 48;
 
+/// How many words that two documents have in common are named.
+const SHOWN: usize = 5;
+
 /// How many weights of words are remembered.
 const REMEMBERED: usize = 1 << 18;
 
@@ -116,6 +119,12 @@ impl Profile {
         let has = |word: &&TellingWord| other.chunks.iter().any(|(_, set)| set.contains(&word.term));
         let shared: f64 = self.telling.iter().filter(has).map(|word| word.weight).sum();
         if whole > 0.0 { shared / whole } else { 0.0 }
+    }
+
+    /// The words that tell most of this document and that both have, as this one writes them.
+    pub(super) fn common(&self, other: &Self) -> Vec<String> {
+        let has = |word: &&TellingWord| other.chunks.iter().any(|(_, set)| set.contains(&word.term));
+        self.telling.iter().filter(has).take(SHOWN).map(|word| word.written.clone()).collect()
     }
 
     /// The places of the two chunks that share the greatest weight of telling words; the first of equals.

@@ -86,29 +86,33 @@ fn named(edges: &[Edge]) -> Pairs {
     edges.iter().map(|edge| pair(&edge.a.to_string(), &edge.b.to_string())).collect()
 }
 
-/// Prints how links fare by their least score, and gives the share of links within a recipe and both precisions at the default.
-fn table(stored: &Stored, judge: Judge, states: Option<&Arc<MaxSim>>) -> (f64, f64, f64) {
-    let settings = LinkSettings { judge: Some(judge), least: Some(0.0), ..LinkSettings::default() };
+/// How links fare: the share within a recipe, and the precisions by judgements and by writers.
+type Fares = (f64, f64, f64);
+
+/// Prints how links fare by their least score, and gives it for the default.
+///
+/// The best few of a document with a greater least score are the first of those with a smaller one, so that one look serves all rows.
+fn table(stored: &Stored, judge: Judge, words: f64, states: Option<&Arc<MaxSim>>) -> Fares {
+    let settings = LinkSettings { judge: Some(judge), least: Some(0.0), words, ..LinkSettings::default() };
     let (_, edges) = look(stored, &settings, states.cloned());
     let (judged, written) = (Truth::judged(), Truth::written(stored));
-    if let Ok(dump) = std::env::var("LINK_DUMP") {
-        fs::write(format!("{dump}-{judge:?}.json"), serde_json::to_string(&edges).unwrap()).unwrap();
-    }
-    println!("{judge:?}: least, links, in one recipe, judged: precision, recall, written: precision, recall");
+    println!(
+        "{} with words ≥ {words}: least, links, in one recipe | judged: precision, recall | written: precision, recall",
+        judge.as_str()
+    );
     let row = |least: f64| {
         let links: Vec<_> = edges.iter().filter(|edge| edge.score >= least).cloned().collect();
         let links = named(&links);
-        let inside =
-            links.iter().filter(|(a, b)| recipe(a) == recipe(b)).count() as f64 / links.len().max(1) as f64;
+        let inside = links.iter().filter(|(a, b)| recipe(a) == recipe(b)).count();
+        let inside = inside as f64 / links.len().max(1) as f64;
         let (precision, recall, of) = judged.measure(&links);
         let (as_written, written_recall, written_of) = written.measure(&links);
-        println!(
-            "{least:.2} {:4} {inside:.2} | {precision:.2} of {of:3} {recall:.2} | {as_written:.2} of {written_of:3} {written_recall:.2}",
-            links.len()
-        );
+        let by_judges = format!("{precision:.2} of {of:3} {recall:.2}");
+        let by_writers = format!("{as_written:.2} of {written_of:3} {written_recall:.2}");
+        println!("{least:.2} {:4} {inside:.2} | {by_judges} | {by_writers}", links.len());
         (inside, precision, as_written)
     };
-    for step in 0..19 {
+    for step in 0..16 {
         row(f64::from(step) * 0.05);
     }
     println!("by default:");
@@ -119,14 +123,17 @@ fn table(stored: &Stored, judge: Judge, states: Option<&Arc<MaxSim>>) -> (f64, f
 fn links_of_the_recipes_mean_something() {
     let stored = stored(&sources(), &Vectors::read());
     let judges = [(Judge::Cosine, None), (Judge::Words, None)];
-    let maxsim = MaxSim::standard().map(Arc::new);
-    if let Err(error) = &maxsim {
-        println!("skipped for MaxSim: {error}");
+    // Without optimisation it takes minutes.
+    let maxsim = MaxSim::standard().map(Arc::new).ok().filter(|_| !cfg!(debug_assertions));
+    if maxsim.is_none() {
+        println!("skipped for MaxSim: it needs its model, and a build with optimisation");
     }
-    let with_model = maxsim.ok().map(|states| (Judge::MaxSim, Some(states)));
+    let with_model = maxsim.map(|states| (Judge::MaxSim, Some(states)));
     for (judge, states) in judges.into_iter().chain(with_model) {
-        let (inside, judged, written) = table(&stored, judge, states.as_ref());
-        assert!(inside >= 0.9 && judged >= 0.5 && written >= 0.5, "{judge:?}: {inside} {judged} {written}");
+        table(&stored, judge, 0.0, states.as_ref());
+        let words = LinkSettings::default().words;
+        let (inside, judged, written) = table(&stored, judge, words, states.as_ref());
+        assert!(inside >= 0.9 && judged >= 0.8 && written >= 0.7, "{judge:?}: {inside} {judged} {written}");
     }
 }
 

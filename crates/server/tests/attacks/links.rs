@@ -19,7 +19,15 @@ fn edge(a: &str, b: &str, score: f64) -> Edge {
         DocumentName { source: source.to_owned(), id: id.to_owned() }
     };
     let found = vec![FoundBy { way: Way::Dense, from_a: true, rank: 3, score: 0.5 }];
-    let evidence = Evidence { judge: Judge::Cosine, a_chunk: 0, b_chunk: 0, fused: 0.5, found };
+    let evidence = Evidence {
+        judge: Judge::Cosine,
+        a_chunk: 0,
+        b_chunk: 0,
+        fused: 0.5,
+        words: 0.5,
+        common: vec!["roll".into()],
+        found,
+    };
     Edge { a: name(a), b: name(b), score, evidence }
 }
 
@@ -111,6 +119,7 @@ fn links_to_what_is_hidden_are_not_there() {
     assert!(
         seen[0]["evidence"].get("fused").is_none() && !seen[0]["reason"].as_str().unwrap().contains("rank")
     );
+    assert_eq!(seen[0]["evidence"]["common"], json!([]));
     let own = links(Reads, "/v1/documents/open/page-4/related");
     assert_eq!((&own[0]["document"], &own[0]["evidence"]["found"][0]["rank"]), (&json!("page-3"), &json!(3)));
     let reader = links(Ann, "/v1/documents/open/page-4/related");

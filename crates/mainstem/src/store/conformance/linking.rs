@@ -23,7 +23,8 @@ fn edge((a, b, score): (&str, &str, f64)) -> Edge {
         FoundBy { way: Way::Dense, from_a: true, rank: 1, score: 0.123_456_789_012_345_6 },
         FoundBy { way: Way::Title, from_a: false, rank: 3, score: 7.5 },
     ];
-    let evidence = Evidence { judge: Judge::MaxSim, a_chunk: 1, b_chunk: 2, fused: 1.0 / 61.0, found };
+    let (fused, words, common) = (1.0 / 61.0, 1.0 / 3.0, vec!["회의".to_owned(), "FM-1207".to_owned()]);
+    let evidence = Evidence { judge: Judge::MaxSim, a_chunk: 1, b_chunk: 2, fused, words, common, found };
     Edge { a: name(a), b: name(b), score, evidence }
 }
 

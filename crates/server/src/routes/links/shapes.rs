@@ -34,6 +34,9 @@ pub struct StartRun {
     /// The least score of a link.
     #[schemars(range(min = 0, max = 1))]
     least: Option<f64>,
+    /// How many of their telling words two documents must have in common whatever the judge says.
+    #[schemars(range(min = 0, max = 1))]
+    words: Option<f64>,
     /// Whether documents of the same source may be linked.
     within: Option<bool>,
     /// Look, and keep nothing.
@@ -54,6 +57,7 @@ impl Default for StartRun {
             per_document: None,
             judge: None,
             least: None,
+            words: None,
             within: None,
             dry_run: false,
             wait: true,
@@ -88,6 +92,7 @@ impl StartRun {
             per_document: self.per_document.unwrap_or(usual.per_document),
             judge: self.judge.or(usual.judge),
             least: self.least.or(usual.least),
+            words: self.words.unwrap_or(usual.words),
             within: self.within.unwrap_or(usual.within),
         };
         settings.check()?;
@@ -151,6 +156,8 @@ pub struct SettingsShape {
     pub judge: Option<JudgeShape>,
     /// The least score of a link; that of the judge when `null`.
     pub least: Option<f64>,
+    /// How many of their telling words two documents had to have in common.
+    pub words: f64,
     /// Whether documents of the same source were linked.
     pub within: bool,
 }
@@ -380,7 +387,12 @@ pub struct GroundsShape {
     /// The score by which the pair came before the judge; told to those who may see all that the run looked at.
     #[schemars(default)]
     pub fused: f64,
-    /// What found it; empty for those who may not see all that the run looked at.
+    /// How many of the telling words of the one the other has; told to the same.
+    #[schemars(default)]
+    pub words: f64,
+    /// The most telling words that both have; empty for the others, as is `found`.
+    pub common: Vec<String>,
+    /// What found it.
     pub found: Vec<FoundShape>,
 }
 
@@ -406,7 +418,7 @@ pub(super) fn run() -> Value {
     let ways = ["dense", "lexical", "title"];
     json!({
         "id": ID, "made_at": AT, "model": "all-MiniLM-L6-v2", "sources": ["chat", "wiki"], "documents": 240, "edges": 15,
-        "settings": {"sources": ["chat", "wiki"], "ways": ways, "candidates": 20, "per_document": 3, "judge": null, "least": 0.7, "within": true},
+        "settings": {"sources": ["chat", "wiki"], "ways": ways, "candidates": 20, "per_document": 3, "judge": null, "least": 0.7, "words": 0.12, "within": true},
         "undone_at": null, "undoable": true,
     })
 }
@@ -416,9 +428,9 @@ fn link() -> Value {
     let end = |source: &str, document: &str, title: Option<&str>| json!({ "source": source, "document": document, "title": title, "url": null, "label": null });
     json!({
         "a": end("chat", "1", None), "b": end("wiki", "release", Some("Releases")), "score": 0.82,
-        "reason": "MaxSim 0.82: chunk 0 of `chat/1` and chunk 2 of `wiki/release`; found by meaning (rank 1) and title (rank 3)",
+        "reason": "MaxSim 0.82: chunk 0 of `chat/1` and chunk 2 of `wiki/release`; found by meaning (rank 1) and title (rank 3); both have `rollback`, `job`",
         "evidence": {
-            "judge": "maxsim", "from": "chat/1#0", "to": "wiki/release#2", "fused": 0.032,
+            "judge": "maxsim", "from": "chat/1#0", "to": "wiki/release#2", "fused": 0.032, "words": 0.31, "common": ["rollback", "job"],
             "found": [
                 {"way": "dense", "from": "chat/1", "rank": 1, "score": 0.71},
                 {"way": "title", "from": "wiki/release", "rank": 3, "score": 8.2},
