@@ -172,7 +172,7 @@ fn linked(links: &[LinkedDocument]) -> String {
         let (end, colour) = (&link.end, colour(&link.end.source));
         let title = end.title.as_deref().unwrap_or(&end.document);
         let _ = writeln!(out, "  ↔ linked to {colour}{}{colour:#}  {STRONG}{title}{STRONG:#}", end.source);
-        let _ = writeln!(out, "     {}", link.reason);
+        let _ = writeln!(out, "     because {}", link.reason);
         let said = format!("{} said so at {}", link.run, link.made_at);
         let stale = link.stale.then_some("stale: one of them has changed since");
         let name = end.name().to_string();

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use mainstem_core::link::LinkSettings;
 use mainstem_core::{Code, Fault, PipelineSpec};
 use serde_json::Value;
 
@@ -38,7 +39,7 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 31] = [
+    let commands: [&[&str]; 35] = [
         &[],
         &["demo"],
         &["init"],
@@ -46,6 +47,10 @@ fn command_line() {
         &["sources"],
         &["search"],
         &["related"],
+        &["link"],
+        &["link", "run"],
+        &["link", "list"],
+        &["link", "undo"],
         &["ask"],
         &["fuse"],
         &["eval"],
@@ -136,6 +141,17 @@ fn pipeline() {
     check("reference/pipeline.md", &out);
 }
 
+#[test]
+fn link() {
+    let schema = serde_json::to_value(schemars::schema_for!(LinkSettings)).unwrap();
+    let mut out = String::from(
+        "# Links\n\nGenerated from the code. What `mainstem link run` does otherwise than by default stands under `[link]` in \
+         `mainstem.toml`;\n[links.md](../links.md) says what it means.\n",
+    );
+    section(&mut out, "link", &schema, &schema);
+    check("reference/link.md", &out);
+}
+
 /// The definition that a property of the pipeline refers to, and how its path goes on.
 fn definition_of<'a>(schema: &'a Value, property: &str) -> (&'a Value, &'static str) {
     let property = &schema["properties"][property];
@@ -162,7 +178,11 @@ fn section(out: &mut String, name: &str, definition: &Value, schema: &Value) {
             Value::Object(_) | Value::Array(_) => "off".to_owned(),
             value => format!("`{}`", value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
         };
-        let default = if option == "fuse" { "RRF".to_owned() } else { default };
+        let default = match option.as_str() {
+            "fuse" => "RRF".to_owned(),
+            "ways" => "all".to_owned(),
+            _ => default,
+        };
         let _ = writeln!(out, "| `{option}` | {} | {default} | {meaning} |", takes(property, schema));
     }
 }

@@ -32,6 +32,7 @@ impl fmt::Display for DocumentName {
 
 /// A way to find documents that may belong to a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
     /// Chunks whose vectors are near.
@@ -58,6 +59,7 @@ impl Way {
 
 /// What a score of a link says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Judge {
     /// How well each token of the one has a token of the other that means the same, the mean of both directions.
@@ -156,19 +158,20 @@ pub struct FoundBy {
 
 /// How a run looks for links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkSettings {
     /// Only documents of these sources; all when left out.
     pub sources: Option<Vec<String>>,
-    /// The ways.
+    /// The ways to find documents that may belong to one.
     pub ways: Vec<Way>,
     /// How many documents come before the judge for each document.
     pub candidates: usize,
     /// How many links a document makes at most. It may get more from others.
     pub per_document: usize,
-    /// What judges; MaxSim where its model is here, else cosines where there are vectors, else words, when left out.
+    /// What judges; when left out, `maxsim` where its model is here, else `cosine` where there are vectors, else `words`.
     pub judge: Option<Judge>,
-    /// The least score of a link; what [`Judge::least`] says when left out, since scores of different judges are not comparable.
+    /// The least score of a link, from 0 to 1; when left out 0.5, and 0.2 where words judge, since the scores of judges do not compare.
     pub least: Option<f64>,
     /// How many of their telling words two documents must have in common whatever the judge says, from 0 to 1: a model takes any two texts for
     /// alike that are in a language it cannot read. Set it to 0 where links across languages are wanted.

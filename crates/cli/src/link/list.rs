@@ -83,7 +83,8 @@ fn elsewhere(args: &ListArgs, client: &Client) -> Result<ExitCode, Failure> {
     match (&args.run, &args.document) {
         (Some(name), _) => {
             let run = known_run(there::runs(client)?, name)?;
-            of_run(args, &run, &there::links(client, name, args.top)?)
+            let links = there::links(client, &run, args.top)?;
+            of_run(args, &run, &links)
         }
         (None, Some(name)) => {
             let (document, links) = there::linked(client, name, args.top)?;

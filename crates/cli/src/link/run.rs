@@ -120,7 +120,8 @@ impl RunArgs {
         settings.per_document = self.per_document.unwrap_or(settings.per_document);
         settings.within &= !self.across_only;
         settings.judge = self.judge().or(settings.judge);
-        settings.check().map_err(|error| Box::new(error) as Failure)?;
+        let hint = "see `mainstem link run --help`";
+        settings.check().map_err(|error| Problem::argument(error.to_string(), hint))?;
         Ok(settings)
     }
 }
@@ -184,17 +185,17 @@ fn print(args: &RunArgs, found: &Found) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What compares tokens, where it may be asked. That its model is not here is a remark, unless it was asked for by name.
+/// What compares tokens, where it may be asked. That its model is not here is a remark.
 fn states(settings: &LinkSettings) -> Result<Option<Arc<MaxSim>>, Failure> {
     if !matches!(settings.judge, None | Some(Judge::MaxSim)) {
         return Ok(None);
     }
     match MaxSim::standard() {
         Ok(states) => Ok(Some(Arc::new(states))),
-        Err(error) if settings.judge.is_none() && error.code() == Code::Unavailable => {
-            output::note(
-                "documents are judged by vectors or words; `mainstem model pull` gets what compares tokens",
-            );
+        Err(error) if error.code() == Code::Unavailable => {
+            if settings.judge.is_none() {
+                output::note("vectors or words judge; `mainstem model pull` gets what compares tokens");
+            }
             Ok(None)
         }
         Err(error) => Err(error.into()),

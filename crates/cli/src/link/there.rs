@@ -21,7 +21,7 @@ pub(super) fn run(args: &RunArgs, client: &Client) -> Result<Found, Failure> {
         if dry_run {
             output::note(&format!("the server shows the best {PAGE} links of a run that is not kept"));
         } else {
-            let rest = self::links(client, &run.id, usize::MAX)?.into_iter().skip(PAGE);
+            let rest = self::links(client, &run, usize::MAX)?.into_iter().skip(PAGE);
             best.extend(rest.map(|link| link.edge));
         }
     }
@@ -33,11 +33,11 @@ pub(super) fn runs(client: &Client) -> Result<Vec<LinkRun>, Failure> {
     Ok(client.link_runs()?.runs.into_iter().map(LinkRun::from).collect())
 }
 
-/// What a run said, best first.
-pub(super) fn links(client: &Client, run: &str, limit: usize) -> Result<Vec<Link>, Failure> {
+/// What a run said, best first; nothing when it was undone.
+pub(super) fn links(client: &Client, run: &LinkRun, limit: usize) -> Result<Vec<Link>, Failure> {
     let mut links = Vec::new();
-    while links.len() < limit {
-        let page = client.link_run(run, PAGE.min(limit - links.len()), links.len())?;
+    while run.undone_at.is_none() && links.len() < limit {
+        let page = client.link_run(&run.id, PAGE.min(limit - links.len()), links.len())?;
         links.extend(page.links.iter().map(Link::from));
         if !page.more {
             break;

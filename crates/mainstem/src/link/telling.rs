@@ -121,10 +121,22 @@ impl Profile {
         if whole > 0.0 { shared / whole } else { 0.0 }
     }
 
-    /// The words that tell most of this document and that both have, as this one writes them.
+    /// The words that tell most of both, as this one writes them, without those that are a part of one before.
     pub(super) fn common(&self, other: &Self) -> Vec<String> {
-        let has = |word: &&TellingWord| other.chunks.iter().any(|(_, set)| set.contains(&word.term));
-        self.telling.iter().filter(has).take(SHOWN).map(|word| word.written.clone()).collect()
+        let weights: FxHashMap<&str, f64> =
+            other.telling.iter().map(|word| (word.term.as_str(), word.weight)).collect();
+        let both =
+            |word: &TellingWord| Some((word.weight + weights.get(word.term.as_str())?, word.written.clone()));
+        let mut words: Vec<(f64, String)> = self.telling.iter().filter_map(both).collect();
+        words.sort_by(|x, y| y.0.total_cmp(&x.0).then_with(|| x.1.cmp(&y.1)));
+        let mut shown: Vec<String> = Vec::new();
+        for (_, word) in words {
+            let part = |known: &String| known.to_lowercase().contains(&word.to_lowercase());
+            if shown.len() < SHOWN && !shown.iter().any(part) {
+                shown.push(word);
+            }
+        }
+        shown
     }
 
     /// The places of the two chunks that share the greatest weight of telling words; the first of equals.

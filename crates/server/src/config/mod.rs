@@ -39,7 +39,7 @@ pub fn reference() -> String {
          `--config` names another.\n`mainstem config check` lists everything that is wrong with it, `mainstem config show` what \
          applies and where it comes from.\n\n\
          The settings of searches are `[pipeline]` ([reference](reference/pipeline.md)), `[weights]` by channel or source, and \
-         `candidates`. How questions are answered is `[ask]` ([ask.md](ask.md)).\n\n## `[server]`\n\nA flag of `mainstem serve` wins over the environment, the environment over the file, the \
+         `candidates`. How questions are answered is `[ask]` ([ask.md](ask.md)), and how documents are linked `[link]` ([links.md](links.md)).\n\n## `[server]`\n\nA flag of `mainstem serve` wins over the environment, the environment over the file, the \
          file over the default.\n\n| option | flag | environment | takes | default | meaning |\n|---|---|---|---|---|---|\n",
     );
     let default = ServerConfig::default();

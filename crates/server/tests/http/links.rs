@@ -79,8 +79,11 @@ fn a_run_is_kept_read_and_taken_back() {
     assert_eq!((undone.status, undone.json()), (200, json!({"removed": edges, "kept": 0})));
     assert_eq!(server.get("/v1/documents/wiki/wiki-3/related").json()["links"], json!([]));
     assert_eq!(server.delete(&format!("/v1/links/runs/{id}")).error(), (404, "E0401".to_owned()));
-    let after = server.get(&format!("/v1/links/runs/{id}")).json();
-    assert!(after["undone_at"].is_string() && after["undoable"] == false, "{after}");
+    let after = server.get(&format!("/v1/links/runs/{id}"));
+    assert_eq!(after.error(), (404, "E0401".to_owned()));
+    assert!(after.text.contains("was undone at"), "{}", after.text);
+    let listed = server.get("/v1/links/runs").json()["runs"][0].clone();
+    assert!(listed["undone_at"].is_string() && listed["undoable"] == false, "{listed}");
     assert_eq!(server.delete("/v1/links/runs/nothing").error(), (404, "E0401".to_owned()));
     assert_eq!(server.get("/v1/links/runs/nothing").error(), (404, "E0401".to_owned()));
 }
@@ -142,6 +145,7 @@ fn nonsense_is_refused_with_what_was_expected() {
         (r#"{"candidates": 100000}"#, "E0201", "`candidates`"),
         (r#"{"per_document": 0}"#, "E0201", "`per_document`"),
         (r#"{"judge": "cosine"}"#, "E0206", "needs vectors"),
+        (r#"{"judge": "maxsim"}"#, "E0206", "needs the model"),
         (r#"{"judge": "me"}"#, "E0101", "me"),
         (r#"{"k": 100000}"#, "E0201", "`k`"),
         (r#"{"wait": "yes"}"#, "E0101", "expected a boolean"),

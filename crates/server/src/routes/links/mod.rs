@@ -51,7 +51,7 @@ pub fn routes(api: Api) -> Api {
         .gives::<RunsShape>("The runs, newest first")
         .showing(json!({ "runs": [shapes::run()], "running": null, "ended": null, "startable": true }));
     let named = |operation: Operation| {
-        operation.in_path("id", "The name of the run").refuses(404, "There is no such run")
+        operation.in_path("id", "The name of the run").refuses(404, "There is no such run, or it was undone")
     };
     let page = |most: usize| json!({ "type": "integer", "minimum": 1, "maximum": most });
     let one = named(Operation::new("links", "linkRun", "A run with what it says, page by page"))
@@ -155,10 +155,17 @@ async fn run(
     answer(&found.await?)
 }
 
-/// A run that the caller may know of.
+/// A run that the caller may know of, and that was not undone: of one that was, the list has all that there is.
 fn find(app: &App, id: &str, scope: &Scope) -> Result<LinkRun, ApiError> {
     let run = app.store.runs()?.into_iter().find(|run| run.id == id);
-    run.filter(|run| is_within(&run.sources, scope)).ok_or_else(|| missing(id))
+    let run = run.filter(|run| is_within(&run.sources, scope)).ok_or_else(|| missing(id))?;
+    match &run.undone_at {
+        None => Ok(run),
+        Some(at) => {
+            let hint = "`/v1/links/runs` lists those that there are";
+            Err(ApiError::not_found(format!("the link run `{id}` was undone at {at}"), hint))
+        }
+    }
 }
 
 async fn undo_run(

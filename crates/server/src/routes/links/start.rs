@@ -48,6 +48,11 @@ pub(super) async fn start(
             hint,
         ));
     }
+    if settings.judge == Some(Judge::MaxSim) && app.work(None, App::token_states).await?.is_none() {
+        let hint = "let the operator run `mainstem model pull`, or let `cosine` or `words` judge";
+        let message = "the judge `maxsim` needs the model `all-MiniLM-L6-v2`, which is not here";
+        return Err(ApiError::new(Code::Missing, message, hint));
+    }
     let k = asked.checked_k(app.config.most_hits)?;
     let sources = settings.sources.clone().unwrap_or(known);
     let (filter, now) = (seen(&scope)?, Moment::now());
