@@ -91,7 +91,7 @@ fn a_run_is_kept_read_and_taken_back() {
 #[test]
 fn links_are_of_the_sources_that_are_wanted() {
     let server = twins(8);
-    linked(&server, &json!({"least": 0.0, "per_document": 12}));
+    linked(&server, &json!({"least": 0.0, "words": 0.0, "per_document": 12}));
     let links = |more: &str| server.get(&format!("/v1/documents/wiki/wiki-1/related?{more}")).json();
     let sources = |answer: &Value| -> Vec<String> {
         let all = answer["links"].as_array().unwrap();
@@ -119,7 +119,7 @@ fn links_are_of_the_sources_that_are_wanted() {
 #[test]
 fn a_dry_run_shows_what_it_would_keep() {
     let server = twins(6);
-    let answer = server.post("/v1/links/runs", &json!({"dry_run": true, "sources": ["wiki"], "least": 0.0}));
+    let answer = server.post("/v1/links/runs", &json!({"dry_run": true, "sources": ["wiki"], "least": 0.0, "words": 0.0}));
     assert_eq!(answer.status, 200, "{}", answer.text);
     let outcome = answer.json();
     assert_eq!((&outcome["dry_run"], &outcome["run"]["sources"]), (&json!(true), &json!(["wiki"])));
@@ -180,7 +180,7 @@ fn ended(server: &Server, id: &str) -> Value {
 }
 
 /// So many documents that a run over them takes longer than the next request.
-const LONG: usize = 3000;
+const LONG: usize = 1500;
 
 #[test]
 fn a_run_goes_on_by_itself_and_there_is_one_at_a_time() {
