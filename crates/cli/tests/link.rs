@@ -176,7 +176,7 @@ fn what_is_wrong_is_said_with_a_hint() {
         ),
         ("link run --judge taste", "error[E0207]", "hint:"),
         ("link run --config wrong.toml", "`least` is 1.5, expected 0 to 1", "hint:"),
-        ("link run --config slip.toml", "slip.toml:2: unknown setting `laest`", "`least`"),
+        ("link run --config slip.toml", "slip.toml:2: unknown field `laest`", "`least`"),
         ("link list run-7", "error[E0204]: unknown run `run-7`", "hint: did you mean `run-1`?"),
         ("link list run-1 --document guides/domains", "error[E0207]", "hint:"),
         (

@@ -20,10 +20,18 @@ pub(crate) fn because(score: f64, evidence: &Evidence) -> String {
     format!("both have {}; {judge}", words.join(", "))
 }
 
+/// A table of links without any.
+fn empty() -> Table {
+    let mut table = Table::new(0, ["score"]);
+    for name in ["document", "belongs to", "because"] {
+        table.add_name(name);
+    }
+    table
+}
+
 /// Edges as a table.
 pub(super) fn edges(edges: &[Edge]) -> String {
-    let mut table = Table::new(0, ["score"]);
-    ["document", "belongs to", "because"].into_iter().for_each(|name| table.add_name(name));
+    let mut table = empty();
     for edge in edges {
         table.push(row(edge, ""));
     }
@@ -32,8 +40,7 @@ pub(super) fn edges(edges: &[Edge]) -> String {
 
 /// Links as a table.
 pub(super) fn links(links: &[Link]) -> String {
-    let mut table = Table::new(0, ["score"]);
-    ["document", "belongs to", "because"].into_iter().for_each(|name| table.add_name(name));
+    let mut table = empty();
     for link in links {
         let stale = if link.stale { ", stale" } else { "" };
         table.push(row(&link.edge, &format!(" ({}{stale})", link.run)));

@@ -46,7 +46,7 @@ impl Discovery<'_> {
             } else {
                 Vec::new()
             };
-            let documents = self.documents(document, &found);
+            let documents = others(document, &found);
             places.push(documents.clone());
             lists.scored(Leg::new(way.as_str()), documents).map_err(boxed)?;
         }
@@ -105,15 +105,15 @@ impl Discovery<'_> {
             }
         }
     }
+}
 
-    /// The documents of chunks, best first, of equal scores by name, without the one that they were found for.
-    fn documents(&self, document: u32, found: &[(u32, u32, f64)]) -> Vec<(u32, f64)> {
-        let others = found.iter().filter(|(other, ..)| *other != document);
-        let chunks = others.map(|(other, order, score)| (*other, i64::from(*order), *score));
-        let mut documents = Aggregate::Max.documents(chunks);
-        documents.sort_by(|x, y| y.1.total_cmp(&x.1).then(x.0.cmp(&y.0)));
-        documents
-    }
+/// The documents of chunks, best first, of equal scores by name, without the one that they were found for.
+fn others(document: u32, found: &[(u32, u32, f64)]) -> Vec<(u32, f64)> {
+    let others = found.iter().filter(|(other, ..)| *other != document);
+    let chunks = others.map(|(other, order, score)| (*other, i64::from(*order), *score));
+    let mut documents = Aggregate::Max.documents(chunks);
+    documents.sort_by(|x, y| y.1.total_cmp(&x.1).then(x.0.cmp(&y.0)));
+    documents
 }
 
 fn candidate(document: u32, fused: f64, lists: &[Vec<(u32, f64)>]) -> Candidate {

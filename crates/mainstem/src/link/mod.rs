@@ -153,8 +153,11 @@ impl Linker<'_> {
 
     fn run(&self, now: &Moment, outline: &Outline, edges: u64) -> Result<LinkRun, Failure> {
         let known = self.store.runs()?;
-        let free = |number: &usize| !known.iter().any(|run| run.id == format!("run-{number}"));
-        let number = (known.len() + 1..).find(free).unwrap_or_default();
+        // Runs are never forgotten, so that this is free unless somebody else has named runs.
+        let mut number = known.len() + 1;
+        while known.iter().any(|run| run.id == format!("run-{number}")) {
+            number += 1;
+        }
         let mut sources: Vec<String> = outline.documents().iter().map(|name| name.source.clone()).collect();
         sources.dedup();
         Ok(LinkRun {

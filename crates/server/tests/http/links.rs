@@ -119,7 +119,8 @@ fn links_are_of_the_sources_that_are_wanted() {
 #[test]
 fn a_dry_run_shows_what_it_would_keep() {
     let server = twins(6);
-    let answer = server.post("/v1/links/runs", &json!({"dry_run": true, "sources": ["wiki"], "least": 0.0, "words": 0.0}));
+    let answer = server
+        .post("/v1/links/runs", &json!({"dry_run": true, "sources": ["wiki"], "least": 0.0, "words": 0.0}));
     assert_eq!(answer.status, 200, "{}", answer.text);
     let outcome = answer.json();
     assert_eq!((&outcome["dry_run"], &outcome["run"]["sources"]), (&json!(true), &json!(["wiki"])));
