@@ -421,15 +421,15 @@ mod tests {
 
     #[test]
     fn places_among_other_documents_are_told_to_those_who_see_these() {
-        let edge = edge(vec![by(Way::Lexical, true, 7)]);
-        let grounds = Grounds::of(&edge, false, false);
+        let few = edge(vec![by(Way::Lexical, true, 7)]);
+        let grounds = Grounds::of(&few, false, false);
         assert_eq!(
             (grounds.fused, grounds.words, grounds.found.len(), grounds.common.len()),
             (None, None, 0, 0)
         );
         assert_eq!(grounds.sentence(0.5), "MaxSim 0.50: chunk 2 of `docs/b` and chunk 0 of `wiki/a#1`");
         let all = vec![by(Way::Lexical, true, 7), by(Way::Title, true, 2), by(Way::Dense, true, 1)];
-        let whole = Grounds::of(&super::tests::edge(all), false, true).sentence(0.5);
+        let whole = Grounds::of(&edge(all), false, true).sentence(0.5);
         assert!(whole.contains("found by meaning (rank 1), words (rank 7) and title (rank 2);"), "{whole}");
     }
 

@@ -146,9 +146,8 @@ const CLOCK: [&str; 6] =
 fn timeless(answer: &str) -> String {
     // How long something took is written in as many digits as it has.
     let timed = answer.contains("\"elapsed_s\":");
-    let is_kept =
-        |line: &&str| !line.starts_with("date: ") && !(timed && line.starts_with("content-length: "));
-    let kept = answer.split_inclusive('\n').filter(is_kept).collect::<String>();
+    let is_timed = |line: &str| line.starts_with("date: ") || timed && line.starts_with("content-length: ");
+    let kept = answer.split_inclusive('\n').filter(|line| !is_timed(line)).collect::<String>();
     let mut parts = kept.split("\"elapsed_s\":");
     let first = parts.next().unwrap_or_default().to_owned();
     let kept = parts.fold(first, |out, part| out + &part[part.find(['}', ',']).unwrap_or(0)..]);

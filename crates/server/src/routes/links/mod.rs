@@ -159,13 +159,11 @@ async fn run(
 fn find(app: &App, id: &str, scope: &Scope) -> Result<LinkRun, ApiError> {
     let run = app.store.runs()?.into_iter().find(|run| run.id == id);
     let run = run.filter(|run| is_within(&run.sources, scope)).ok_or_else(|| missing(id))?;
-    match &run.undone_at {
-        None => Ok(run),
-        Some(at) => {
-            let hint = "`/v1/links/runs` lists those that there are";
-            Err(ApiError::not_found(format!("the link run `{id}` was undone at {at}"), hint))
-        }
+    if run.undone_at.is_some() {
+        let hint = "`/v1/links/runs` says when";
+        return Err(ApiError::not_found(format!("the link run `{id}` was undone"), hint));
     }
+    Ok(run)
 }
 
 async fn undo_run(

@@ -62,17 +62,17 @@ pub(super) async fn start(
     let counted = job.scope.reader.is_none();
     let task = tokio::task::spawn_blocking(move || job.perform());
     if !asked.wait {
-        return with(StatusCode::ACCEPTED, answer(&run.shown(counted))?);
+        return Ok(with(StatusCode::ACCEPTED, answer(&run.shown(counted))?));
     }
     let _leaving = StopOnLeaving(run);
     let outcome = task.await.map_err(|_| ApiError::internal())??;
     let status = if outcome.dry_run { StatusCode::OK } else { StatusCode::CREATED };
-    with(status, answer(&outcome)?)
+    Ok(with(status, answer(&outcome)?))
 }
 
-fn with(status: StatusCode, mut response: Response) -> Result<Response, ApiError> {
+fn with(status: StatusCode, mut response: Response) -> Response {
     *response.status_mut() = status;
-    Ok(response)
+    response
 }
 
 /// The name of a run: when it began, and something that no other run of that second has. It says nothing of other runs.
