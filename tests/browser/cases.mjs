@@ -183,8 +183,28 @@ export const cases = [
     await at.accessible("links of a hit");
     await at.picture("links");
 
+    // The same in the dark, and on a phone.
+    await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+    await at.accessible("links of a hit, dark");
+    await at.picture("links-dark");
+    await page.setViewportSize({ width: 390, height: 844 });
+    const wide = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.equal(await wide(), 0, "nothing is wider than the screen");
+    await page.evaluate(() => document.querySelector("#hits .hit .alike").scrollIntoView());
+    await page.evaluate(() => scrollBy(0, -70));
+    await at.picture("links-phone");
     await visit(at, "/?view=sources&now=2026-01-31");
     await page.waitForSelector(".runs");
+    assert.equal(await wide(), 0, "not the runs, either");
+    await page.click(".runs button:has-text('Show')");
+    await page.waitForSelector(".pairs li");
+    await page.evaluate(() => document.querySelector(".links").scrollIntoView());
+    await page.evaluate(() => scrollBy(0, -70));
+    await at.accessible("links, dark, on a phone");
+    await at.picture("links-phone-runs");
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 1200, height: 860 });
+
     await page.click(".runs button:has-text('Undo')");
     await page.waitForSelector(".ask-undo[open]");
     assert.match(await page.textContent(".ask-undo"), /Undo this run\?.*links go; what another run says, too, stays/s);

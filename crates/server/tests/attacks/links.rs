@@ -60,6 +60,10 @@ pub(crate) fn record(server: &Server, holds: Holds) {
     let mut inside = vec![edge("open/page-3", "open/page-4", 0.8), edge("open/page-4", "open/page-9", 0.7)];
     let mut both = vec![edge("open/for-ann", "team/for-ann", 0.95)];
     if holds == Holds::All {
+        // One that was told to look at the hidden source when nothing was in it.
+        let mut early = run("of-open-early", &["open"], 28);
+        early.settings.sources = Some(vec!["open".to_owned(), "vault".to_owned()]);
+        keep(&early, &[]);
         everything.extend([
             edge("open/page-3", "vault/plan-9x", 0.99),
             edge("open/page-4", "vault/plan-9x", 0.98),
@@ -108,6 +112,9 @@ fn links_to_what_is_hidden_are_not_there() {
             tool("by a tool of a reader", Ann, 200, "related", &json!({"id": "open/page-3", "k": 50})),
         ],
     );
+    // The tools tell what may be told.
+    let told = tool("by a tool", Reads, 200, "related", &json!({"id": "open/page-4"})).check(world);
+    assert!(told.contains("linked with open/page-4") && told.contains("said by run of-open, "), "{told}");
     // What a run found where, among documents that are hidden, is told to nobody who may not see these.
     let links = |who: Who, path: &str| {
         let answer = plain("links", who, 200, &format!("GET {path}")).check(world);
@@ -142,6 +149,7 @@ fn runs_of_others_are_not_there() {
             plain("by its name, from another source", Notes, 404, "GET /v1/links/runs/of-open"),
             plain("by its name, to nobody", Nobody, 401, "GET /v1/links/runs/of-open"),
             plain("only the head", Reads, 404, "HEAD /v1/links/runs/of-everything"),
+            plain("one whose settings name it", Reads, 404, "GET /v1/links/runs/of-open-early"),
             plain("in percents", Reads, 404, "GET /v1/links/runs/of%2Deverything"),
             plain("in capitals", Reads, 404, "GET /v1/links/runs/OF-EVERYTHING"),
             plain("a step up", Reads, 404, "GET /v1/links/runs/of-open/../of-everything"),
@@ -279,6 +287,7 @@ fn nothing_of_others_is_taken_back() {
         &[
             plain("of more sources", Writes, 404, "DELETE /v1/links/runs/of-everything"),
             plain("of two sources", Writes, 404, "DELETE /v1/links/runs/of-both"),
+            plain("whose settings name another", Writes, 404, "DELETE /v1/links/runs/of-open-early"),
             plain("of another source", Writes, 404, "DELETE /v1/links/runs/of-notes"),
             plain("in percents", Writes, 404, "DELETE /v1/links/runs/of%2Deverything"),
             plain("a step up", Writes, 404, "DELETE /v1/links/runs/of-open%2F..%2Fof-everything"),

@@ -82,6 +82,11 @@ fn is_within(sources: &[String], scope: &Scope) -> bool {
     }
 }
 
+/// Whether a caller may know of a run. It may have been told to look at a source that had nothing: its settings name that one, too.
+fn is_seen(run: &LinkRun, scope: &Scope) -> bool {
+    is_within(&run.sources, scope) && run.settings.sources.iter().flatten().all(|source| scope.sees(source))
+}
+
 /// A run as a caller sees it.
 fn shown(run: LinkRun, scope: &Scope) -> ShownRun {
     ShownRun::new(run, scope.reader.is_none(), scope.write)
@@ -102,9 +107,9 @@ async fn runs(State(app): State<Arc<App>>, Access(scope): Access) -> Result<Resp
     // Before the runs are read: one that ends in between is then in one of the two, or in both.
     let (running, ended) = app.link_runs.told(&scope);
     let all = app.work(None, |app| Ok(app.store.runs()?)).await?;
-    let within = all.into_iter().filter(|run| is_within(&run.sources, &scope));
+    let seen = all.into_iter().filter(|run| is_seen(run, &scope));
     answer(&Runs {
-        runs: within.map(|run| shown(run, &scope)).collect(),
+        runs: seen.map(|run| shown(run, &scope)).collect(),
         running,
         ended,
         startable: scope.write,
@@ -158,7 +163,7 @@ async fn run(
 /// A run that the caller may know of, and that was not undone: of one that was, the list has all that there is.
 fn find(app: &App, id: &str, scope: &Scope) -> Result<LinkRun, ApiError> {
     let run = app.store.runs()?.into_iter().find(|run| run.id == id);
-    let run = run.filter(|run| is_within(&run.sources, scope)).ok_or_else(|| missing(id))?;
+    let run = run.filter(|run| is_seen(run, scope)).ok_or_else(|| missing(id))?;
     if run.undone_at.is_some() {
         let hint = "`/v1/links/runs` says when";
         return Err(ApiError::not_found(format!("the link run `{id}` was undone"), hint));
