@@ -83,7 +83,8 @@ impl Judge {
     /// The least score of a link when the settings do not say.
     pub const fn least(self) -> f64 {
         match self {
-            Self::MaxSim | Self::Cosine => 0.5,
+            Self::MaxSim => 0.55,
+            Self::Cosine => 0.5,
             Self::Words => 0.2,
         }
     }
@@ -171,7 +172,7 @@ pub struct LinkSettings {
     pub per_document: usize,
     /// What judges; when left out, `maxsim` where its model is here, else `cosine` where there are vectors, else `words`.
     pub judge: Option<Judge>,
-    /// The least score of a link, from 0 to 1; when left out 0.5, and 0.2 where words judge, since the scores of judges do not compare.
+    /// The least score of a link, from 0 to 1; when left out 0.55 by `maxsim`, 0.5 by `cosine` and 0.2 by `words`, whose scores do not compare.
     pub least: Option<f64>,
     /// How many of their telling words two documents must have in common whatever the judge says, from 0 to 1: a model takes any two texts for
     /// alike that are in a language it cannot read. Set it to 0 where links across languages are wanted.

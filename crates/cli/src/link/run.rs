@@ -44,7 +44,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     source: Vec<String>,
 
-    /// The least score of a link, 0 to 1 [default: 0.5, and 0.2 by words]
+    /// The least score of a link, 0 to 1 [default: 0.55 by maxsim, 0.5 by cosine, 0.2 by words]
     #[arg(long, value_name = "SCORE")]
     least: Option<f64>,
 

@@ -1,13 +1,11 @@
 //! For one document, others that may belong to it.
 
 use mainstem_core::aggregate::Aggregate;
-use mainstem_core::contract::{Channel, Ctx, Filter, Retrieval, View};
-use mainstem_core::link::{LinkSettings, Way};
+use mainstem_core::contract::{Channel, Filter, Retrieval};
+use mainstem_core::link::Way;
 use mainstem_core::{Candidates, Failure, Fusion, Leg, StoredChunk};
 
-use super::telling::Telling;
-use super::{FIRST, boxed};
-use crate::store::embedded::Outline;
+use super::{Scene, boxed};
 
 /// How many own chunks are reckoned with among what is found, beside the candidates.
 const OWN: usize = 32;
@@ -23,20 +21,10 @@ pub(super) struct Candidate {
     pub(super) places: [(u32, f64); 3],
 }
 
-/// Finds candidates.
-pub(super) struct Discovery<'a> {
-    pub(super) view: &'a dyn View,
-    pub(super) outline: &'a Outline,
-    pub(super) telling: &'a Telling<'a>,
-    pub(super) settings: &'a LinkSettings,
-    pub(super) filter: &'a Filter,
-    pub(super) ctx: &'a Ctx,
-}
-
-impl Discovery<'_> {
+impl Scene<'_> {
     /// The best candidates for a document, best first.
-    pub(super) fn of(&self, document: u32) -> Result<Vec<Candidate>, Failure> {
-        let chunks = first_chunks(self.view, self.outline, document)?;
+    pub(super) fn candidates(&self, document: u32) -> Result<Vec<Candidate>, Failure> {
+        let chunks = self.first_chunks(document)?;
         let filter = self.elsewhere(document);
         let mut lists = Candidates::new();
         let mut places = Vec::new();
@@ -124,16 +112,6 @@ fn candidate(document: u32, fused: f64, lists: &[Vec<(u32, f64)>]) -> Candidate 
         }
     }
     Candidate { document, fused, places }
-}
-
-/// The first chunks of a document.
-pub(super) fn first_chunks(
-    view: &dyn View,
-    outline: &Outline,
-    document: u32,
-) -> Result<Vec<StoredChunk>, Failure> {
-    let chunks = outline.chunks(document);
-    view.fetch(&chunks[..chunks.len().min(FIRST)])
 }
 
 /// Without the marks that make words a phrase in a query.

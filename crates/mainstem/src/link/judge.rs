@@ -1,16 +1,13 @@
 //! How alike two documents are, from 0 to 1.
 
-use mainstem_core::contract::{Ctx, View};
-use mainstem_core::link::{Judge, LinkSettings};
+use mainstem_core::contract::Ctx;
+use mainstem_core::link::Judge;
 use mainstem_core::{Failure, StoredChunk};
 use mainstem_kernels::dot;
 
-use super::Pair;
-use super::discover::first_chunks;
-use super::telling::Telling;
+use super::{Pair, Scene};
 use crate::ingest::reading;
 use crate::rerank::MaxSim;
-use crate::store::embedded::Outline;
 
 /// How many chunks MaxSim reads of a document, from its start.
 const READ: usize = 2;
@@ -29,13 +26,9 @@ pub(super) struct Verdict {
 
 /// Where pairs are judged.
 pub(super) struct Bench<'a> {
-    pub(super) view: &'a dyn View,
-    pub(super) outline: &'a Outline,
-    pub(super) telling: &'a Telling<'a>,
-    pub(super) states: Option<&'a MaxSim>,
+    pub(super) scene: &'a Scene<'a>,
     pub(super) judge: Judge,
-    pub(super) settings: &'a LinkSettings,
-    pub(super) ctx: &'a Ctx,
+    pub(super) states: Option<&'a MaxSim>,
 }
 
 /// The first chunks of a document.
@@ -48,11 +41,11 @@ impl Bench<'_> {
         if pairs.is_empty() {
             return Ok(Vec::new());
         }
-        let own = first_chunks(self.view, self.outline, document)?;
-        let others = pairs.iter().map(|(_, other)| first_chunks(self.view, self.outline, *other));
+        let own = self.scene.first_chunks(document)?;
+        let others = pairs.iter().map(|(_, other)| self.scene.first_chunks(*other));
         let others: Vec<First> = others.collect::<Result<_, _>>()?;
         let scores = match (self.judge, self.states) {
-            (Judge::MaxSim, Some(states)) => by_tokens(states, &own, &others, self.ctx)?,
+            (Judge::MaxSim, Some(states)) => by_tokens(states, &own, &others, self.scene.ctx)?,
             (Judge::Words, _) => vec![None; others.len()],
             _ => others.iter().map(|other| by_vectors(&own, other)).collect(),
         };
@@ -66,14 +59,14 @@ impl Bench<'_> {
         own: &First,
         other: &First,
     ) -> Result<Option<Verdict>, Failure> {
-        let least = |judge: Judge| self.settings.least.unwrap_or_else(|| judge.least());
+        let least = |judge: Judge| self.scene.settings.least.unwrap_or_else(|| judge.least());
         if score.is_some_and(|(judge, score)| score < least(judge)) {
             return Ok(None);
         }
-        let (a, b) = (self.telling.of(own)?, self.telling.of(other)?);
+        let (a, b) = (self.scene.telling.of(own)?, self.scene.telling.of(other)?);
         let words = f64::midpoint(a.share_in(&b), b.share_in(&a)).clamp(0.0, 1.0);
         let (judge, score) = score.unwrap_or((Judge::Words, words));
-        if score < least(judge) || words < self.settings.words {
+        if score < least(judge) || words < self.scene.settings.words {
             return Ok(None);
         }
         let chunks = nearest(own, other).map_or_else(|| a.most_alike(&b), |(_, places)| places);

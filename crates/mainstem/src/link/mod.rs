@@ -15,19 +15,19 @@ mod telling;
 
 use std::sync::Arc;
 
-use mainstem_core::contract::{Ctx, Filter};
+use mainstem_core::contract::{Ctx, Filter, View};
 use mainstem_core::link::{
     DocumentName, Edge, Edges as _, Evidence, FoundBy, Judge, LinkRun, LinkSettings, Way,
 };
 use mainstem_core::time::Moment;
-use mainstem_core::{Error as CoreError, Failure};
+use mainstem_core::{Error as CoreError, Failure, StoredChunk};
 
 use crate::Error;
 use crate::rerank::MaxSim;
 use crate::store::EmbeddedStore;
 use crate::store::embedded::Outline;
 use crew::Crew;
-use discover::{Candidate, Discovery};
+use discover::Candidate;
 use judge::{Bench, Verdict};
 use telling::Telling;
 
@@ -46,6 +46,24 @@ pub struct Linker<'a> {
     pub settings: &'a LinkSettings,
     /// What may be seen at all.
     pub filter: &'a Filter,
+}
+
+/// What a run looks at, and how.
+struct Scene<'a> {
+    view: &'a dyn View,
+    outline: &'a Outline,
+    telling: &'a Telling<'a>,
+    settings: &'a LinkSettings,
+    filter: &'a Filter,
+    ctx: &'a Ctx,
+}
+
+impl Scene<'_> {
+    /// The first chunks of a document.
+    fn first_chunks(&self, document: u32) -> Result<Vec<StoredChunk>, Failure> {
+        let chunks = self.outline.chunks(document);
+        self.view.fetch(&chunks[..chunks.len().min(FIRST)])
+    }
 }
 
 /// A pair of documents by their places in the outline, the smaller first.
@@ -77,38 +95,24 @@ impl Linker<'_> {
         progress: Progress<'_>,
     ) -> Result<Option<(LinkRun, Vec<Edge>)>, Failure> {
         self.settings.check().map_err(boxed)?;
-        let filter = self.seen()?;
+        let (filter, judge) = (self.seen()?, self.judge()?);
         let (view, outline) = self.store.outlined(&filter)?;
         let ctx = Ctx::unhurried(now.clone());
         let telling = Telling::new(&*view, &filter, &ctx);
+        let (view, outline, filter) = (&*view, &outline, &filter);
+        let scene = Scene { view, outline, telling: &telling, settings: self.settings, filter, ctx: &ctx };
         let documents = outline.documents().len();
         let crew = Crew { threads, progress, of: 2 * documents as u64 };
-        let discovery = Discovery {
-            view: &*view,
-            outline: &outline,
-            telling: &telling,
-            settings: self.settings,
-            filter: &filter,
-            ctx: &ctx,
-        };
-        let Some(found) = crew.all(0, documents, &|at| discovery.of(at))? else { return Ok(None) };
+        let found = crew.all(0, documents, &|at| scene.candidates(at))?;
+        let Some(found) = found else { return Ok(None) };
         let pairs = pairs(&found);
-        let judge = self.judge()?;
-        let bench = Bench {
-            view: &*view,
-            outline: &outline,
-            telling: &telling,
-            states: self.states.as_deref(),
-            judge,
-            settings: self.settings,
-            ctx: &ctx,
-        };
+        let bench = Bench { scene: &scene, judge, states: self.states.as_deref() };
         let judged = crew.all(documents as u64, documents, &|at| bench.hear(at, others(&pairs, at)))?;
         let Some(judged) = judged else { return Ok(None) };
         let verdicts: Vec<Option<Verdict>> = judged.into_iter().flatten().collect();
-        let graph = Graph { outline: &outline, found: &found, pairs: &pairs, verdicts: &verdicts };
+        let graph = Graph { outline, found: &found, pairs: &pairs, verdicts: &verdicts };
         let edges = graph.edges(self.settings);
-        let run = self.run(now, &outline, edges.len() as u64)?;
+        let run = self.run(now, outline, edges.len() as u64)?;
         Ok(Some((run, edges)))
     }
 

@@ -122,14 +122,14 @@ fn table(stored: &Stored, judge: Judge, words: f64, states: Option<&Arc<MaxSim>>
 #[test]
 fn links_of_the_recipes_mean_something() {
     let stored = stored(&sources(), &Vectors::read());
-    let judges = [(Judge::Cosine, None), (Judge::Words, None)];
+    let bench = [(Judge::Cosine, None), (Judge::Words, None)];
     // Without optimisation it takes minutes.
     let maxsim = MaxSim::standard().map(Arc::new).ok().filter(|_| !cfg!(debug_assertions));
     if maxsim.is_none() {
         println!("skipped for MaxSim: it needs its model, and a build with optimisation");
     }
     let with_model = maxsim.map(|states| (Judge::MaxSim, Some(states)));
-    for (judge, states) in judges.into_iter().chain(with_model) {
+    for (judge, states) in bench.into_iter().chain(with_model) {
         table(&stored, judge, 0.0, states.as_ref());
         let words = LinkSettings::default().words;
         let (inside, judged, written) = table(&stored, judge, words, states.as_ref());
