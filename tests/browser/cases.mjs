@@ -148,6 +148,82 @@ export const cases = [
     await at.picture("explain", { fullPage: true, clip: { x: 0, y: 0, width: 1200, height: 1500 } });
   }],
 
+  ["links are drawn with why and since when, and a run can be undone", {}, async (at) => {
+    const { page, server } = at;
+    await visit(at, "/?view=sources&now=2026-01-31");
+    await page.waitForSelector(".links h2");
+    assert.match(await page.textContent(".links"), /No run yet.*link run/s);
+    await page.click(".links button:has-text('Look for links')");
+    await page.waitForSelector(".runs tbody tr");
+    await page.waitForFunction(() => !document.querySelector(".under-way"));
+    const { runs: [run] } = await (await page.request.get(`${server.origin}/v1/links/runs`)).json();
+    assert.match(await page.textContent(".runs tbody tr"), new RegExp(`just now.*and 12 more.*by meaning, words and title.*${run.documents} documents`, "s"));
+    assert.equal((await page.textContent(".runs tbody .number")).replace(/\D/g, ""), String(run.edges));
+    await page.click(".runs button:has-text('Show')");
+    await page.waitForSelector(".pairs li");
+    assert.equal(await page.locator(".pairs li").count(), 10);
+    await page.evaluate(() => document.querySelector(".links").scrollIntoView());
+    await at.accessible("links");
+    await at.picture("links-runs");
+
+    await visit(at, asked(OFFICE));
+    const hit = "#hits .hit:nth-child(1)";
+    await page.click(`${hit} [data-act=related]`);
+    await page.waitForSelector(`${hit} .graph`);
+    const found = await (await page.request.get(`${server.origin}/v1/documents/${encodeURIComponent("g-office-move")}/related?source=gmail&k=7&among=true`)).json();
+    assert.ok(found.links.length >= 2, "there is something to draw");
+    assert.equal(await page.locator(`${hit} .graph line.linked`).count(), found.links.length);
+    assert.ok((await page.locator(`${hit} .graph line.alike`).count()) > 0, "what is only alike is dashed");
+    assert.ok((await page.locator(`${hit} .graph .tie`).count()) > 0, "and so are links among the others");
+    assert.deepEqual(await page.$$eval(`${hit} .graph .score`, (all) => all.map((one) => one.textContent)), found.links.map((one) => one.score.toFixed(2)));
+    const told = await page.$$eval(`${hit} li.linked`, (all) => all.map((one) => one.textContent));
+    assert.equal(told.length, found.links.length);
+    assert.match(told[0], /\d\.\d\d.*: chunk \d+ of gmail\/g-office-move and chunk \d+ of .*; found by .*rank \d+.*just now/s);
+    await page.evaluate(() => document.querySelector("#hits .hit .alike").scrollIntoView({ block: "center" }));
+    await at.accessible("links of a hit");
+    await at.picture("links");
+
+    // The same in the dark, and on a phone.
+    await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+    await at.accessible("links of a hit, dark");
+    await at.picture("links-dark");
+    await page.setViewportSize({ width: 390, height: 844 });
+    const wide = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.equal(await wide(), 0, "nothing is wider than the screen");
+    await page.evaluate(() => document.querySelector("#hits .hit .alike").scrollIntoView());
+    await page.evaluate(() => scrollBy(0, -70));
+    await at.picture("links-phone");
+    await visit(at, "/?view=sources&now=2026-01-31");
+    await page.waitForSelector(".runs");
+    assert.equal(await wide(), 0, "not the runs, either");
+    await page.click(".runs button:has-text('Show')");
+    await page.waitForSelector(".pairs li");
+    await page.evaluate(() => document.querySelector(".links").scrollIntoView());
+    await page.evaluate(() => scrollBy(0, -70));
+    await at.accessible("links, dark, on a phone");
+    await at.picture("links-phone-runs");
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 1200, height: 860 });
+
+    await page.click(".runs button:has-text('Undo')");
+    await page.waitForSelector(".ask-undo[open]");
+    assert.match(await page.textContent(".ask-undo"), /Undo this run\?.*links go; what another run says, too, stays/s);
+    await at.accessible("asked before a run is undone");
+    await at.picture("links-undo");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Undo", "the focus is where it was");
+    assert.equal((await (await page.request.get(`${server.origin}/v1/links/runs`)).json()).runs[0].undone_at, null);
+    await page.click(".runs button:has-text('Undo')");
+    await page.click(".ask-undo .danger");
+    await page.waitForSelector(".runs .undone");
+    assert.match(await page.textContent(".runs .undone"), /undone just now/);
+    assert.equal(await page.locator(".runs button").count(), 0);
+    await visit(at, asked(OFFICE));
+    await page.click(`${hit} [data-act=related]`);
+    await page.waitForSelector(`${hit} .graph`);
+    assert.equal(await page.locator(`${hit} .linked`).count(), 0);
+  }],
+
   ["a picture for the README", { viewport: { width: 1040, height: 700 } }, async (at) => {
     await visit(at, asked(OFFICE));
     await visit(at, asked(OFFICE));
@@ -265,7 +341,7 @@ export const cases = [
     await visit(at);
     await page.click("nav >> text=Sources");
     await page.waitForSelector("#view-sources table");
-    assert.equal(await page.locator("#view-sources tbody tr").count(), 16);
+    assert.equal(await page.locator("#view-sources > .scroll tbody tr").count(), 16);
     assert.match(await page.textContent("#view-sources"), /297 documents/);
     await at.accessible("sources");
     await at.picture("sources");

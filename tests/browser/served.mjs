@@ -221,6 +221,73 @@ export const served = [
     assert.equal(await page.locator(".pill").count(), 5);
   }],
 
+  ["who may only read sees links, but undoes none, and a reader is told no counts", {}, async (at) => {
+    const { page } = at;
+    at.seen.expected = /status of 401/;
+    const store = at.world.office();
+    const make = (name, ...more) => at.world.run(store, "key", "create", name, ...more).stdout.trim();
+    const [admin, helper, reader, other] = [make("admin", "--write"), make("helper"), make("reader", "--reader", "ann"), make("other", "--source", "slack", "--source", "notion", "--write")];
+    const server = await at.serve(store);
+    const run = async (key, data) => page.request.post(`${server.origin}/v1/links/runs`, { headers: { authorization: `Bearer ${key}` }, data });
+    assert.equal((await run(admin, { least: 0.2 })).status(), 201);
+    assert.equal((await run(helper, {})).status(), 403);
+    const visit = async (key, path) => {
+      // A page that asks for nothing, and so for no key.
+      await page.goto(`${server.origin}/docs`);
+      await page.evaluate((key) => sessionStorage.setItem("mainstem-key", key), key);
+      await page.goto(server.origin + path);
+    };
+    await visit(helper, "/?view=sources");
+    await page.waitForSelector(".runs");
+    assert.match(await page.textContent(".runs"), /\d+ documents/);
+    assert.equal(await page.locator(".links button:has-text('Undo'), .links button:has-text('Look')").count(), 0, "it may read only");
+    await visit(reader, "/?view=sources");
+    await page.waitForSelector(".runs");
+    assert.doesNotMatch(await page.textContent(".runs"), /\d+ documents/);
+    assert.equal(await page.textContent(".runs tbody .number"), "\u2013");
+    await at.accessible("links, to a reader");
+    // Who does not see all sources of a run does not see the run, but links within its own.
+    await visit(other, "/?view=sources");
+    await page.waitForSelector(".links h2");
+    assert.match(await page.textContent(".links"), /No run yet/);
+    await visit(other, ASKED);
+    await page.waitForSelector("#hits .hit:not(.shadow)");
+    await page.click("#hits .hit [data-act=related]");
+    await page.waitForSelector("#hits .hit .graph");
+    const shown = await page.textContent("#hits .hit .alike");
+    assert.doesNotMatch(shown, /gmail|linear|rank/);
+    await visit(admin, "/?view=sources");
+    await page.waitForSelector(".runs button:has-text('Undo')");
+  }],
+
+  ["titles of links are text", {}, async (at) => {
+    const { page } = at;
+    const server = await at.serve(at.world.folder("store-hostile"));
+    const title = "<img src=x onerror=alert(1)> \u202Egnihsihp\u202C <script>alert('t')</script>";
+    for (const source of ["<b>evil</b>\u202E", "notes"]) {
+      const lines = [1, 2].map((at) => JSON.stringify({ id: `<i>${at}</i>\u202E\``, title: `${title} ${at}`, text: "zyzzyva quokka wombat numbat <script>alert(2)</script>", url: "javascript:alert(3)", label: "<u>x</u>" }) + "\n");
+      const stored = await fetch(`${server.origin}/v1/sources/${encodeURIComponent(source)}/documents`, { method: "PUT", headers: { "content-type": "application/x-ndjson" }, body: lines.join("") });
+      assert.match(await stored.text(), /"stored":2/);
+    }
+    assert.equal((await page.request.post(`${server.origin}/v1/links/runs`, { data: { least: 0 } })).status(), 201);
+    await page.goto(`${server.origin}/?q=zyzzyva`);
+    await page.waitForSelector("#hits .hit:not(.shadow)");
+    await page.click("#hits .hit [data-act=related]");
+    await page.waitForSelector("#hits .hit .graph line.linked");
+    assert.match(await page.textContent("#hits li.linked"), /<script>alert\('t'\)<\/script>/);
+    const clean = async (inside) => {
+      assert.equal(await page.evaluate((inside) => document.querySelectorAll(`${inside} script, ${inside} img, ${inside} b, ${inside} u, ${inside} i, ${inside} a[href^='javascript:']`).length, inside), 0, "a title has become markup");
+      assert.ok(!(await page.evaluate(() => /[\u202a-\u202e]/.test(document.body.textContent + [...document.querySelectorAll("[title],[aria-label]")].map((one) => one.title + one.getAttribute("aria-label")).join("")))), "a trick with direction reached the page");
+    };
+    await clean("#hits");
+    await page.click("nav >> text=Sources");
+    await page.waitForSelector(".runs");
+    await page.click(".runs button:has-text('Show')");
+    await page.waitForSelector(".pairs li");
+    await clean(".links");
+    await at.picture("links-hostile");
+  }],
+
   ["an empty store says what to do", {}, async (at) => {
     const { page } = at;
     const store = at.world.folder("store-empty");

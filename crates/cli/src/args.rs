@@ -70,6 +70,7 @@ impl Command {
                 | Self::Search(_)
                 | Self::Ask(_)
                 | Self::Related(_)
+                | Self::Link(_)
                 | Self::Mcp(_)
         )
     }

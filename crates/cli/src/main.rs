@@ -56,7 +56,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Sources(args) => store::sources(args, &place.place()?),
         Command::Search(args) => search::run(args, &place.place()?),
         Command::Related(args) => related::run(args, &place.place()?),
-        Command::Link(args) => link::run(args, store),
+        Command::Link(args) => link::run(args, &place.place()?),
         Command::Mcp(args) => mcp::run(args, &place.place()?),
         Command::Demo(args) => demo::run(args),
         Command::Init(args) => store::init(args, store),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use mainstem::query::{Engine, Settings};
 use mainstem_client::Client;
+use mainstem_core::link::LinkSettings;
 use mainstem_server::mcp::{Answer, Door, Extensions, Here, Question, stdio};
 use mainstem_server::{ApiError, App, ServerConfig, Setup};
 
@@ -63,8 +64,16 @@ fn here(args: &McpArgs, store: &Path) -> Result<Here, Failure> {
     }
     let (settings, reranking) = (engine.settings().clone(), engine.reranker().cloned());
     let (pipeline, keys) = (config.pipeline, args.key.is_some());
-    let setup =
-        Setup { store, settings, pipeline, reranking, config: ServerConfig::default(), keys, asker: None };
+    let setup = Setup {
+        store,
+        settings,
+        pipeline,
+        reranking,
+        config: ServerConfig::default(),
+        keys,
+        asker: None,
+        link: LinkSettings::default(),
+    };
     let app = App::new(setup).map_err(boxed)?;
     Here::outside(&app, args.key.as_deref()).map_err(boxed)
 }

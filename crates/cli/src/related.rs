@@ -6,17 +6,16 @@ use std::process::ExitCode;
 
 use anstyle::Style;
 use clap::Args;
+use mainstem::linked::Links;
 use mainstem::related::related;
 use mainstem::store::EmbeddedStore;
-use mainstem_client::{Client, Related, RelatedDocument};
+use mainstem_client::{Client, LinkedDocument, Related};
 use mainstem_core::contract::{Channel, Ctx, Filter, Store as _};
-use mainstem_core::link::{DocumentName, Edges as _, Link, LinkQuery};
+use mainstem_core::link::DocumentName;
 use mainstem_core::time::Moment;
 use mainstem_core::{Code, Document, Error};
-use serde::Serialize;
 
 use crate::failure::{Failure, Problem};
-use crate::link::show;
 use crate::output;
 use crate::remote::Place;
 use crate::search::open;
@@ -56,36 +55,6 @@ pub(crate) struct RelatedArgs {
     json: bool,
 }
 
-/// What was found: what runs have linked, and what is alike now.
-#[derive(Serialize)]
-struct Found {
-    #[serde(flatten)]
-    related: Related,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    links: Vec<Link>,
-    #[serde(skip)]
-    linked: Vec<Linked>,
-}
-
-/// The other end of a link.
-struct Linked {
-    name: DocumentName,
-    title: Option<String>,
-    url: Option<String>,
-}
-
-impl Linked {
-    fn read(store: &EmbeddedStore, link: &Link, document: &DocumentName) -> Result<Self, Failure> {
-        let name = show::other(link, document).clone();
-        let found = store.document(&name.source, &name.id)?.unwrap_or_default();
-        Ok(Self { name, title: found.title, url: found.url })
-    }
-
-    fn is(&self, document: &RelatedDocument) -> bool {
-        self.name.source == document.source && self.name.id == document.document
-    }
-}
-
 /// Runs the command.
 pub(crate) fn run(args: &RelatedArgs, place: &Place<'_>) -> Result<ExitCode, Failure> {
     if args.limit == 0 {
@@ -93,18 +62,15 @@ pub(crate) fn run(args: &RelatedArgs, place: &Place<'_>) -> Result<ExitCode, Fai
     }
     let found = match place {
         Place::Store(store) => here(args, store)?,
-        Place::Server(client) => {
-            Found { related: there(args, client)?, links: Vec::new(), linked: Vec::new() }
-        }
+        Place::Server(client) => there(args, client)?,
     };
     let text = if args.json {
         serde_json::to_string_pretty(&found).map_err(Problem::from)? + "\n"
     } else {
-        linked_text(&found) + &text(&found)
+        text(&found)
     };
     output::write(None, &text)?;
-    let Found { related: found, links, .. } = found;
-    if found.related.is_empty() && links.is_empty() {
+    if found.related.is_empty() && found.links.is_empty() {
         output::note(&format!("nothing else is about the same as `{}`", found.document));
         return Ok(ExitCode::from(1));
     }
@@ -118,17 +84,22 @@ fn names(name: &str) -> Vec<&str> {
 }
 
 fn there(args: &RelatedArgs, client: &Client) -> Result<Related, Failure> {
+    ask(client, &args.document, args.limit, &args.source)
+}
+
+/// What a server says about the document of this name, or the one that it is a part of.
+pub(crate) fn ask(client: &Client, name: &str, limit: usize, sources: &[String]) -> Result<Related, Failure> {
     let mut first = None;
-    for name in names(&args.document) {
-        match client.related(name, args.limit, &args.source) {
+    for name in names(name) {
+        match client.related(name, limit, sources) {
             Err(error) if error.code == Code::NotFound => first = first.or(Some(error)),
             answer => return Ok(answer?),
         }
     }
-    first.map_or_else(|| Err(missing(&args.document).into()), |error| Err(error.into()))
+    first.map_or_else(|| Err(missing(name).into()), |error| Err(error.into()))
 }
 
-fn here(args: &RelatedArgs, store: &Path) -> Result<Found, Failure> {
+fn here(args: &RelatedArgs, store: &Path) -> Result<Related, Failure> {
     let boxed = |error: mainstem::Error| Box::new(error) as Failure;
     let store = open::level(store).map_err(boxed)?;
     let known = store.sources().map_err(boxed)?;
@@ -141,11 +112,9 @@ fn here(args: &RelatedArgs, store: &Path) -> Result<Found, Failure> {
         Filter { sources: (!args.source.is_empty()).then(|| args.source.clone()), ..Filter::default() };
     let ctx = Ctx::unhurried(Moment::now());
     let found = related(store.view()?.as_ref(), &document, &filter, args.limit, &ctx)?;
-    let name = DocumentName { source: document.source, id: document.id };
-    let related = Related { document: name.to_string(), related: found };
-    let links = links(args, &store, &name)?;
-    let linked = links.iter().map(|link| Linked::read(&store, link, &name)).collect::<Result<_, _>>()?;
-    Ok(Found { related, links, linked })
+    let name = DocumentName { source: document.source.clone(), id: document.id.clone() };
+    let links = Links::new(&store, &filter)?.of_document(&name, filter.sources.as_deref(), args.limit)?;
+    Ok(Related { document: name.to_string(), related: found, links })
 }
 
 /// The document of this name, or the one that it is a part of.
@@ -158,18 +127,6 @@ pub(crate) fn find(store: &EmbeddedStore, name: &str) -> Result<Document, Failur
     Err(missing(name).into())
 }
 
-/// The best links of a document to those of the sources that are asked for.
-fn links(args: &RelatedArgs, store: &EmbeddedStore, name: &DocumentName) -> Result<Vec<Link>, Failure> {
-    let filter = Filter::default();
-    let query = LinkQuery { document: Some(name), run: None, filter: &filter, limit: usize::MAX };
-    let wanted =
-        |link: &Link| args.source.is_empty() || args.source.contains(&show::other(link, name).source);
-    let mut links = store.links(&query)?;
-    links.retain(wanted);
-    links.truncate(args.limit);
-    Ok(links)
-}
-
 fn missing(name: &str) -> Problem {
     let message = if name.contains('/') {
         format!("there is no document `{name}`")
@@ -180,38 +137,13 @@ fn missing(name: &str) -> Problem {
     Problem::Argument { code, message, hint: "`mainstem search` finds what there is".to_owned() }
 }
 
-/// What is linked, why, and since when.
-fn linked_text(found: &Found) -> String {
-    let mut out = String::new();
-    for (link, linked) in found.links.iter().zip(&found.linked) {
-        let colour = colour(&linked.name.source);
-        let title = linked.title.as_deref().unwrap_or(&linked.name.id);
-        let _ = writeln!(
-            out,
-            "  ↔ linked to {colour}{}{colour:#}  {STRONG}{title}{STRONG:#}",
-            linked.name.source
-        );
-        let _ = writeln!(out, "     because {}", show::because(link.edge.score, &link.edge.evidence));
-        let stale =
-            if link.stale { "stale: one of them has changed since".to_owned() } else { String::new() };
-        let said = format!("{} said so at {}", link.run, link.made_at);
-        let parts = [said, stale, linked.url.clone().unwrap_or_default(), linked.name.to_string()];
-        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        let _ = writeln!(out, "     {FAINT}{}{FAINT:#}\n", parts.join(" · "));
-    }
-    out
-}
-
-/// What is alike and not linked.
-fn text(found: &Found) -> String {
-    let best = found.related.related.iter().map(|document| document.score).fold(f64::MIN_POSITIVE, f64::max);
-    let mut out = String::new();
-    let others = found
-        .related
-        .related
-        .iter()
-        .filter(|document| !found.linked.iter().any(|linked| linked.is(document)));
-    for document in others {
+fn text(found: &Related) -> String {
+    let mut out = linked(&found.links);
+    let is_linked = |source: &str, id: &str| {
+        found.links.iter().any(|link| link.end.source == source && link.end.document == id)
+    };
+    let best = found.related.iter().map(|document| document.score).fold(f64::MIN_POSITIVE, f64::max);
+    for document in found.related.iter().filter(|one| !is_linked(&one.source, &one.document)) {
         let colour = colour(&document.source);
         let title = document.title.as_deref().unwrap_or(&document.document);
         let by = if document.reason.channel == Channel::Dense { "by meaning" } else { "by words" };
@@ -229,6 +161,24 @@ fn text(found: &Found) -> String {
         let parts = [document.url.as_deref(), Some(name.as_str())].into_iter().flatten().collect::<Vec<_>>();
         let alike = format!("{by}: {} is like {}", document.reason.from, document.reason.to);
         let _ = writeln!(out, "     {FAINT}{alike} · {}{FAINT:#}\n", parts.join(" · "));
+    }
+    out
+}
+
+/// What is linked, why, and since when.
+fn linked(links: &[LinkedDocument]) -> String {
+    let mut out = String::new();
+    for link in links {
+        let (end, colour) = (&link.end, colour(&link.end.source));
+        let title = end.title.as_deref().unwrap_or(&end.document);
+        let _ = writeln!(out, "  ↔ linked to {colour}{}{colour:#}  {STRONG}{title}{STRONG:#}", end.source);
+        let _ = writeln!(out, "     because {}", link.reason);
+        let said = format!("{} said so at {}", link.run, link.made_at);
+        let stale = link.stale.then_some("stale: one of them has changed since");
+        let name = end.name().to_string();
+        let parts = [Some(said.as_str()), stale, end.url.as_deref(), Some(name.as_str())];
+        let parts = parts.into_iter().flatten().collect::<Vec<_>>();
+        let _ = writeln!(out, "     {FAINT}{}{FAINT:#}\n", parts.join(" · "));
     }
     out
 }

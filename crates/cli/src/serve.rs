@@ -98,7 +98,8 @@ pub(crate) fn run(args: &ServeArgs, store: &Path) -> Result<ExitCode, Failure> {
     let asker = Some(Arc::new(asker));
     // A request that names no deadline waits as long as the file says.
     let settings = Settings { deadline: searches.deadline.over(settings.deadline), ..settings };
-    let setup = Setup { store, settings, pipeline, reranking, config, keys: true, asker };
+    let link = searches.link;
+    let setup = Setup { store, settings, pipeline, reranking, config, keys: true, asker, link };
     let mut told = Ok(());
     server::run(setup, |address| told = output::write(None, &format!("listening on http://{address}\n")))
         .map_err(|error| Box::new(error) as Failure)?;

@@ -80,6 +80,70 @@ fn a_server_answers_as_its_store_does() {
     assert_eq!(codes, [1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 2, 2]);
 }
 
+/// What is printed but times, and the names of runs that are not kept.
+fn timeless(output: &Output) -> String {
+    let is_timed = |line: &&str| {
+        let names = ["\"made_at\":", "\"id\": \"2", "\"id\": \"run-"];
+        names.iter().any(|name| line.trim_start().starts_with(name))
+    };
+    stdout(output).lines().filter(|line| !is_timed(line)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_server_links_as_its_store_does() {
+    let folder = filled("remote-links");
+    let server = Served::start(&folder);
+    let both = |arguments: &[&str]| {
+        [["--store", "s"], ["--server", &server.url]].map(|place| run(&folder, &place, arguments))
+    };
+    let mut codes = Vec::new();
+    let mut same = |arguments: &[&str]| {
+        let [here, there] = both(arguments);
+        assert_eq!(timeless(&here), timeless(&there), "{arguments:?}: {}{}", stderr(&here), stderr(&there));
+        assert_eq!(here.status.code(), there.status.code(), "{arguments:?}: {}", stderr(&there));
+        codes.push(here.status.code().unwrap());
+    };
+    same(&["link", "list"]);
+    same(&["link", "run", "--dry-run"]);
+    same(&["link", "run", "--dry-run", "--json", "--least", "0.01", "--across-only", "--per-document", "2"]);
+    same(&["link", "run", "--dry-run", "--source", "wiki"]);
+    same(&["link", "run", "--dry-run", "--source", "wikki"]);
+    same(&["link", "run", "--dry-run", "--least", "2"]);
+    let kept = run(&folder, &["--server", &server.url], &["link", "run"]);
+    assert_eq!(kept.status.code(), Some(0), "{}", stderr(&kept));
+    let told = stdout(&kept);
+    let id = told.split(':').next().unwrap();
+    assert!(told.contains("1 link\n1 new, 0 as before") && told.contains("chat/c1"), "{told}");
+    assert!(
+        stderr(&kept).contains(&format!("`mainstem link undo {id}` takes them back")),
+        "{}",
+        stderr(&kept)
+    );
+    same(&["link", "list"]);
+    same(&["link", "list", "--json"]);
+    same(&["link", "list", id]);
+    same(&["link", "list", id, "--json", "--top", "1"]);
+    same(&["link", "list", id, "--top", "0"]);
+    same(&["link", "list", "--document", "wiki/release"]);
+    same(&["link", "list", "--document", "wiki/release#0", "--json"]);
+    same(&["link", "list", "--document", "wiki/team/lunch"]);
+    same(&["link", "list", "--document", "wiki/nothing"]);
+    same(&["link", "list", "nothing"]);
+    same(&["related", "wiki/release"]);
+    same(&["related", "chat/c1", "--json"]);
+    same(&["related", "chat/c1", "--source", "chat"]);
+    let undo = |name: &str| run(&folder, &["--server", &server.url], &["link", "undo", name]);
+    assert_eq!(stdout(&undo(id)), format!("{id} is undone: 1 link taken back\n"));
+    let again = undo(id);
+    assert!(stderr(&again).contains("was undone before, at "), "{}", stderr(&again));
+    assert_eq!(again.status.code(), Some(1));
+    assert!(stderr(&undo("nothing")).contains("unknown run `nothing`"));
+    same(&["link", "list", id]);
+    assert_eq!(codes, [1, 0, 0, 1, 2, 2, 0, 0, 0, 0, 1, 0, 0, 1, 2, 2, 0, 0, 1, 1]);
+    let refused = run(&folder, &["--server", &server.url], &["link", "run", "--no-config"]);
+    assert!(stderr(&refused).contains("a server has its own settings"), "{}", stderr(&refused));
+}
+
 /// The question, on the store and through a server that has the settings.
 fn asked(folder: &Folder, server: &Served, more: &[&str]) -> [Output; 2] {
     let question = [&["ask", "roll back a release", "--now", "2026-02-01"], more].concat();

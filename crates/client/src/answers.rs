@@ -6,6 +6,7 @@ use std::ops::Range;
 use mainstem_core::Ledger;
 pub use mainstem_core::answer::{Alternative, Reason, Related as RelatedDocument, WhyNot};
 use mainstem_core::contract::SourceStats;
+use mainstem_core::linked::LinkedDocument;
 use mainstem_core::status::Status;
 use mainstem_core::time::Moment;
 use serde::{Deserialize, Serialize};
@@ -109,4 +110,7 @@ pub struct Related {
     pub document: String,
     /// The documents, best first.
     pub related: Vec<RelatedDocument>,
+    /// The documents that it is linked with, best first; nothing from an older server.
+    #[serde(default)]
+    pub links: Vec<LinkedDocument>,
 }

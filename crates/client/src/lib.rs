@@ -22,6 +22,7 @@ mod answers;
 pub mod ask;
 mod error;
 mod ingest;
+mod links;
 mod search;
 
 use std::io::BufReader;
@@ -39,6 +40,10 @@ pub use answers::{
 };
 pub use error::Error;
 pub use ingest::{Ingested, LineError, Target};
+pub use links::{
+    EndedRun, FoundFrom, Grounds, LinkEnd, LinkRequest, LinkedDocument, RunEnd, RunOutcome, RunUnderWay,
+    RunWithLinks, Runs, ShownLink, ShownRun, UndoneRun,
+};
 pub use search::{Patience, Search};
 
 /// No answer is longer.
@@ -178,7 +183,7 @@ impl Client {
         let request =
             self.request(Method::PUT, &target.path()).header("content-type", "application/x-ndjson");
         let request = request.body(body).map_err(|_| Error::address(&self.base))?;
-        ingest::read(&self.send(request)?)
+        ingest::read(&self.send(request, None)?)
     }
 
     /// Any route of the server: what it answers, as JSON.
@@ -186,14 +191,25 @@ impl Client {
     /// # Errors
     /// As [`Self::search`].
     pub fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, Error> {
+        self.call_within(method, path, body, None)
+    }
+
+    /// The same, with another time in which the answer must begin.
+    fn call_within(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        patience: Option<Duration>,
+    ) -> Result<Value, Error> {
         let method: Method = method.parse().map_err(|_| Error::address(method))?;
         let request = self.request(method, path);
         let misnamed = |_| Error::address(&self.base);
         let text = match body {
-            None => self.send(request.body(()).map_err(misnamed)?)?,
+            None => self.send(request.body(()).map_err(misnamed)?, patience)?,
             Some(body) => {
                 let request = request.header("content-type", "application/json");
-                self.send(request.body(body.to_string()).map_err(misnamed)?)?
+                self.send(request.body(body.to_string()).map_err(misnamed)?, patience)?
             }
         };
         serde_json::from_slice(&text).map_err(|error| Error::unreadable(&error))
@@ -207,7 +223,9 @@ impl Client {
         }
     }
 
-    fn send(&self, request: Request<impl AsSendBody>) -> Result<Vec<u8>, Error> {
+    fn send(&self, request: Request<impl AsSendBody>, patience: Option<Duration>) -> Result<Vec<u8>, Error> {
+        let patience = patience.unwrap_or(PATIENCE);
+        let request = self.agent.configure_request(request).timeout_recv_response(Some(patience)).build();
         let read = |mut answer: Response<Body>| {
             let body = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec();
             body.map(|body| (answer.status().as_u16(), body))

@@ -74,6 +74,7 @@ codes! {
     Forbidden = "E0406", Caller, 403, "the key does not allow this";
     Crowded = "E0407", Environment, 503, "the server has as much to do as it takes on, or is stopping";
     TimedOut = "E0408", Environment, 504, "the answer was not ready in time";
+    UnderWay = "E0409", Caller, 409, "one of these is under way already, and there is one at a time";
     Internal = "E0901", Mainstem, 500, "a promise inside Mainstem was broken";
 }
 

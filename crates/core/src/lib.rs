@@ -76,6 +76,7 @@ pub mod learned;
 pub mod ledger;
 pub mod leg;
 pub mod link;
+pub mod linked;
 mod located;
 pub mod pipeline;
 pub mod recency;

@@ -10,6 +10,7 @@
 //! * [`rerank`]: read the best hits once more, on this machine or over HTTP;
 //! * [`link`]: which documents belong together, to be kept and taken back;
 //! * [`related`]: what else is about the same as a document;
+//! * [`linked`]: links between documents, as a caller may see them;
 //! * [`reports`]: what was last measured on a store;
 //! * [`ask`]: pack what was found for a language model, and have it answer.
 #![forbid(unsafe_code)]
@@ -18,6 +19,7 @@ pub mod ask;
 mod error;
 pub mod ingest;
 pub mod link;
+pub mod linked;
 pub mod models;
 pub mod query;
 pub mod related;

@@ -64,7 +64,8 @@ fn measure(store: &Path, bodies: &Path, rounds: usize) -> Outcome<()> {
     let store = Arc::new(EmbeddedStore::open(store, Options::default())?);
     let config = ServerConfig { address: "127.0.0.1:0".parse()?, embed: false, ..ServerConfig::default() };
     let (settings, pipeline) = (Settings::default(), Map::new());
-    let setup = Setup { store, settings, pipeline, reranking: None, config, keys: false, asker: None };
+    let link = mainstem_core::link::LinkSettings::default();
+    let setup = Setup { store, settings, pipeline, reranking: None, config, keys: false, asker: None, link };
     let server = run::start(setup)?;
     let engine = server.app.engine();
     let mut stream = TcpStream::connect(server.address)?;

@@ -38,6 +38,8 @@ pub struct Operation {
     path: Option<&'static str>,
     /// Whether a body may be left out.
     bare: bool,
+    /// A body to begin with.
+    sample: Option<Value>,
 }
 
 /// One kind of answer.
@@ -48,6 +50,8 @@ struct Answer {
     schema: Describe,
     /// The same in another type.
     other: Option<(&'static str, Describe)>,
+    /// What it may look like.
+    sample: Option<Value>,
 }
 
 /// Makes the schema of a type.
@@ -99,6 +103,22 @@ impl Operation {
         self
     }
 
+    /// A body to begin with.
+    #[must_use]
+    pub fn such_as(mut self, sample: Value) -> Self {
+        self.sample = Some(sample);
+        self
+    }
+
+    /// What the last answer may look like.
+    #[must_use]
+    pub fn showing(mut self, sample: Value) -> Self {
+        if let Some(answer) = self.answers.last_mut() {
+            answer.sample = Some(sample);
+        }
+        self
+    }
+
     /// The body may be left out.
     #[must_use]
     pub fn or_nothing(mut self) -> Self {
@@ -121,6 +141,7 @@ impl Operation {
             meaning,
             schema: SchemaGenerator::subschema_for::<T>,
             other: None,
+            sample: None,
         });
         self
     }
@@ -142,8 +163,11 @@ impl Operation {
 
     fn write(self, schemas: &mut SchemaGenerator) -> Value {
         let mut answers = Map::new();
-        for Answer { status, kind, meaning, schema, other } in self.answers {
+        for Answer { status, kind, meaning, schema, other, sample } in self.answers {
             let mut content = json!({ kind: { "schema": schema(schemas) } });
+            if let Some(sample) = sample {
+                content[kind]["example"] = sample;
+            }
             if let Some((kind, schema)) = other {
                 content[kind] = json!({ "schema": schema(schemas) });
             }
@@ -163,8 +187,12 @@ impl Operation {
         }
         if let Some((types, schema)) = self.body {
             let schema = schema(schemas);
+            let mut described = json!({ "schema": schema });
+            if let Some(sample) = self.sample {
+                described["example"] = sample;
+            }
             let content: Map<String, Value> =
-                types.into_iter().map(|kind| (kind.to_owned(), json!({ "schema": schema }))).collect();
+                types.into_iter().map(|kind| (kind.to_owned(), described.clone())).collect();
             written["requestBody"] = json!({ "required": !self.bare, "content": content });
         }
         written

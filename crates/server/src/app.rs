@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -11,10 +11,11 @@ use mainstem::ask::{AskSettings, Asker};
 use mainstem::ingest::vectors;
 use mainstem::models::{self, known};
 use mainstem::query::{Engine, Settings};
-use mainstem::rerank::Reranking;
+use mainstem::rerank::{MaxSim, Reranking};
 use mainstem::store::EmbeddedStore;
 use mainstem_core::Code;
 use mainstem_core::contract::{Embedder, ModelCard};
+use mainstem_core::link::LinkSettings;
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -26,6 +27,7 @@ use crate::error::ApiError;
 use crate::logs::Crowds;
 use crate::metrics::Metrics;
 use crate::routes::bulk::Runs;
+use crate::routes::links::LinkRuns;
 
 /// What a server is made of.
 pub struct Setup {
@@ -43,6 +45,8 @@ pub struct Setup {
     pub keys: bool,
     /// What packs contexts and asks a language model; contexts alone, in the usual way, when left out.
     pub asker: Option<Arc<Asker>>,
+    /// How links are looked for unless a request says otherwise: the `[link]` of the configuration.
+    pub link: LinkSettings,
 }
 
 impl Setup {
@@ -81,6 +85,12 @@ pub struct App {
     pub crowds: Crowds,
     /// The runs of ingest that came in several requests.
     pub runs: Runs,
+    /// How links are looked for unless a request says otherwise.
+    pub link: LinkSettings,
+    /// The run of links that is under way.
+    pub link_runs: LinkRuns,
+    /// What compares tokens for links, once it was needed.
+    states: Mutex<Option<Arc<MaxSim>>>,
     engines: RwLock<Engines>,
     /// The vectors of some queries, for where no model is.
     known: OnceLock<HashMap<String, Vec<f32>>>,
@@ -102,7 +112,7 @@ impl App {
     /// # Errors
     /// When the store or its keys cannot be read, or others can reach the address and there are no keys.
     pub fn new(setup: Setup) -> Result<Arc<Self>, ApiError> {
-        let Setup { store, settings, pipeline, reranking, config, keys, asker } = setup;
+        let Setup { store, settings, pipeline, reranking, config, keys, asker, link } = setup;
         let open_here = config.open_on_loopback && config.address.ip().is_loopback();
         let gate = Gate::new(keys.then(|| KeyFile::of(store.dir())), open_here)?;
         // Again, of the keys that are asked for from now on.
@@ -119,11 +129,14 @@ impl App {
             metrics: Metrics::default(),
             crowds: Crowds::default(),
             runs: Runs::default(),
+            link_runs: LinkRuns::default(),
+            states: Mutex::default(),
             engines: RwLock::new(engines),
             known: OnceLock::new(),
             stopping: AtomicBool::new(false),
             gate,
             asker,
+            link,
             store,
             config,
             pipeline,
@@ -138,6 +151,22 @@ impl App {
     /// What embeds documents that bring no vectors.
     pub fn documents_model(&self) -> Option<Arc<dyn Embedder>> {
         self.engines.read().unwrap_or_else(PoisonError::into_inner).documents.clone()
+    }
+
+    /// What compares tokens, where its model is here and documents are embedded; what is loaded for that stays.
+    ///
+    /// # Errors
+    /// When the files of the model are damaged.
+    pub fn token_states(&self) -> Result<Option<Arc<MaxSim>>, ApiError> {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        if states.is_none() && self.config.embed {
+            *states = match MaxSim::standard() {
+                Ok(made) => Some(Arc::new(made)),
+                Err(mainstem::Error::Unavailable { .. }) => None,
+                Err(error) => return Err(error.into()),
+            };
+        }
+        Ok(states.clone())
     }
 
     /// Lets searches know the vectors of these queries without asking a model. Only the first call counts.

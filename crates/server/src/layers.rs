@@ -174,7 +174,9 @@ mod tests {
         let store = Arc::new(EmbeddedStore::init(folder.path()).unwrap());
         let (settings, pipeline) = (mainstem::query::Settings::default(), serde_json::Map::new());
         let config = crate::config::ServerConfig::default();
-        let setup = Setup { store, settings, pipeline, reranking: None, config, keys: false, asker: None };
+        let link = mainstem_core::link::LinkSettings::default();
+        let setup =
+            Setup { store, settings, pipeline, reranking: None, config, keys: false, asker: None, link };
         let app = App::new(setup).unwrap();
         let service = TowerToHyperService::new(around(Router::new().route("/", get(panics)), &app));
         let response = service.call(Request::new(Body::empty())).await.unwrap();

@@ -17,6 +17,9 @@ use prometheus_client::registry::Registry;
 const BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0];
 
+/// The same for runs that look at every document: from a few of them to an hour.
+const RUN_BUCKETS: [f64; 11] = [0.01, 0.05, 0.2, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0];
+
 type Label = [(&'static str, &'static str); 1];
 type Times<L> = Family<L, Histogram, fn() -> Histogram>;
 type RequestLabels = [(&'static str, String); 3];
@@ -37,6 +40,11 @@ pub struct Metrics {
     writes_running: Gauge,
     documents: Counter,
     lines_refused: Counter,
+    link_runs: Family<Label, Counter>,
+    link_run_seconds: Histogram,
+    link_runs_running: Gauge,
+    links_found: Counter,
+    links_undone: Counter,
 }
 
 fn histogram() -> Histogram {
@@ -64,8 +72,14 @@ impl Default for Metrics {
             writes_running: Gauge::default(),
             documents: Counter::default(),
             lines_refused: Counter::default(),
+            link_runs: Family::default(),
+            link_run_seconds: Histogram::new(RUN_BUCKETS),
+            link_runs_running: Gauge::default(),
+            links_found: Counter::default(),
+            links_undone: Counter::default(),
         };
         metrics.register();
+        metrics.register_links();
         metrics
     }
 }
@@ -114,6 +128,36 @@ impl Metrics {
             "Lines of bulk ingests that were refused",
             self.lines_refused.clone(),
         );
+    }
+
+    fn register_links(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "link_runs",
+            "Runs that looked for links, by how they ended",
+            self.link_runs.clone(),
+        );
+        registry.register("link_run_seconds", "Time that such runs took", self.link_run_seconds.clone());
+        registry.register("link_runs_running", "Whether one is under way", self.link_runs_running.clone());
+        registry.register("links_found", "Links that runs found and kept", self.links_found.clone());
+        registry.register("link_runs_undone", "Runs that were undone", self.links_undone.clone());
+    }
+
+    /// A run that looked for links began, or ended.
+    pub fn linking(&self, running: bool) {
+        self.link_runs_running.set(i64::from(running));
+    }
+
+    /// A run that looked for links ended in this way, with so many links that are kept.
+    pub fn linked(&self, state: &'static str, took: Duration, links: u64) {
+        self.link_runs.get_or_create(&[("state", state)]).inc();
+        self.link_run_seconds.observe(took.as_secs_f64());
+        self.links_found.inc_by(links);
+    }
+
+    /// A run was undone.
+    pub fn links_undone(&self) {
+        self.links_undone.inc();
     }
 
     /// Something was refused at once.

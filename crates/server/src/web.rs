@@ -41,6 +41,7 @@ const ASSETS: &[Asset] = assets! {
     "/web/hits.js" = "hits.js", SCRIPT;
     "/web/keys.js" = "keys.js", SCRIPT;
     "/web/ledger.js" = "ledger.js", SCRIPT;
+    "/web/links.js" = "links.js", SCRIPT;
     "/web/place.js" = "place.js", SCRIPT;
     "/web/prose.js" = "prose.js", SCRIPT;
     "/web/related.js" = "related.js", SCRIPT;

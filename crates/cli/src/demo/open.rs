@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use mainstem::query::Settings;
 use mainstem::store::EmbeddedStore;
+use mainstem_core::link::LinkSettings;
 use mainstem_server::{ServerConfig, Setup, run as server};
 use serde_json::{Map, json};
 
@@ -35,6 +36,7 @@ pub(super) fn serve(
         config,
         keys: false,
         asker: None,
+        link: LinkSettings::default(),
     };
     let questions = meaning.map(known_questions).transpose()?;
     let mut told = Ok(());

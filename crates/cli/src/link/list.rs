@@ -1,18 +1,19 @@
 //! `mainstem link list`: the runs, and what they say.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
 use mainstem::store::EmbeddedStore;
+use mainstem_client::Client;
 use mainstem_core::contract::Filter;
 use mainstem_core::link::{DocumentName, Edges as _, Link, LinkQuery, LinkRun};
 use serde::Serialize;
 
-use super::{known_run, show};
+use super::{known_run, show, there};
 use crate::failure::{Failure, Problem};
 use crate::output;
 use crate::related;
+use crate::remote::Place;
 use crate::table::{Cell, Table};
 
 /// Show the runs, or the links of a run or of a document.
@@ -57,18 +58,44 @@ struct Links<'a> {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &ListArgs, dir: &Path) -> Result<ExitCode, Failure> {
-    let store = EmbeddedStore::open_read_only(dir)?;
+pub(super) fn run(args: &ListArgs, place: &Place<'_>) -> Result<ExitCode, Failure> {
+    let store = match place {
+        Place::Store(dir) => EmbeddedStore::open_read_only(dir)?,
+        Place::Server(client) => return elsewhere(args, client),
+    };
     match (&args.run, &args.document) {
-        (Some(name), _) => of_run(args, &store, name),
-        (None, Some(name)) => of_document(args, &store, name),
-        (None, None) => runs(args, &store),
+        (Some(name), _) => {
+            let run = known_run(store.runs()?, name)?;
+            let filter = Filter::default();
+            let query = LinkQuery { document: None, run: Some(name), filter: &filter, limit: args.top };
+            of_run(args, &run, &store.links(&query)?)
+        }
+        (None, Some(name)) => {
+            let (document, links) = linked_here(args, &store, name)?;
+            of_document(args, &document, &links)
+        }
+        (None, None) => runs(args, &store.runs()?),
     }
 }
 
-fn runs(args: &ListArgs, store: &EmbeddedStore) -> Result<ExitCode, Failure> {
-    let runs = store.runs()?;
-    let text = if args.json { json(&Runs { runs: &runs })? } else { table(&runs) };
+/// The same, from a server.
+fn elsewhere(args: &ListArgs, client: &Client) -> Result<ExitCode, Failure> {
+    match (&args.run, &args.document) {
+        (Some(name), _) => {
+            let run = known_run(there::runs(client)?, name)?;
+            let links = there::links(client, &run, args.top)?;
+            of_run(args, &run, &links)
+        }
+        (None, Some(name)) => {
+            let (document, links) = there::linked(client, name, args.top)?;
+            of_document(args, &document, &links)
+        }
+        (None, None) => runs(args, &there::runs(client)?),
+    }
+}
+
+fn runs(args: &ListArgs, runs: &[LinkRun]) -> Result<ExitCode, Failure> {
+    let text = if args.json { json(&Runs { runs })? } else { table(runs) };
     output::write(None, &text)?;
     if runs.is_empty() {
         output::note("nothing was linked yet; `mainstem link run` looks for links");
@@ -93,24 +120,30 @@ fn table(runs: &[LinkRun]) -> String {
     if runs.is_empty() { String::new() } else { table.render() }
 }
 
-fn of_run(args: &ListArgs, store: &EmbeddedStore, name: &str) -> Result<ExitCode, Failure> {
-    let run = known_run(store, name)?;
-    let query = LinkQuery { document: None, run: Some(name), filter: &Filter::default(), limit: args.top };
-    let links = store.links(&query)?;
+fn of_run(args: &ListArgs, run: &LinkRun, links: &[Link]) -> Result<ExitCode, Failure> {
+    let name = &run.id;
     let nothing = match &run.undone_at {
         Some(when) => format!("`{name}` was undone at {when}"),
         None => format!("`{name}` says nothing about documents that are there"),
     };
-    answer(args, Some(&run), &links, &nothing)
+    answer(args, Some(run), links, &nothing)
 }
 
-fn of_document(args: &ListArgs, store: &EmbeddedStore, name: &str) -> Result<ExitCode, Failure> {
+fn linked_here(
+    args: &ListArgs,
+    store: &EmbeddedStore,
+    name: &str,
+) -> Result<(DocumentName, Vec<Link>), Failure> {
     let document = related::find(store, name)?;
     let document = DocumentName { source: document.source, id: document.id };
-    let query =
-        LinkQuery { document: Some(&document), run: None, filter: &Filter::default(), limit: args.top };
+    let filter = Filter::default();
+    let query = LinkQuery { document: Some(&document), run: None, filter: &filter, limit: args.top };
     let links = store.links(&query)?;
-    answer(args, None, &links, &format!("`{document}` is linked to nothing"))
+    Ok((document, links))
+}
+
+fn of_document(args: &ListArgs, document: &DocumentName, links: &[Link]) -> Result<ExitCode, Failure> {
+    answer(args, None, links, &format!("`{document}` is linked to nothing"))
 }
 
 fn answer(

@@ -3,17 +3,17 @@
 mod list;
 mod run;
 pub(crate) mod show;
+mod there;
 mod undo;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use mainstem::store::EmbeddedStore;
 use mainstem_core::Error;
-use mainstem_core::link::{Edges as _, LinkRun};
+use mainstem_core::link::LinkRun;
 
 use crate::failure::Failure;
+use crate::remote::Place;
 
 /// Link documents that belong together, and take links back.
 #[derive(Args, Debug)]
@@ -33,17 +33,16 @@ enum LinkCommand {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &LinkArgs, store: &Path) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &LinkArgs, place: &Place<'_>) -> Result<ExitCode, Failure> {
     match &args.command {
-        LinkCommand::Run(args) => run::run(args, store),
-        LinkCommand::List(args) => list::run(args, store),
-        LinkCommand::Undo(args) => undo::run(args, store),
+        LinkCommand::Run(args) => run::run(args, place),
+        LinkCommand::List(args) => list::run(args, place),
+        LinkCommand::Undo(args) => undo::run(args, place),
     }
 }
 
 /// The run of a name.
-fn known_run(store: &EmbeddedStore, name: &str) -> Result<LinkRun, Failure> {
-    let runs = store.runs()?;
+fn known_run(runs: Vec<LinkRun>, name: &str) -> Result<LinkRun, Failure> {
     let names: Vec<String> = runs.iter().map(|run| run.id.clone()).collect();
     let found = runs.into_iter().find(|run| run.id == name);
     found.ok_or_else(|| Box::new(Error::unknown("run", name, names.iter().map(String::as_str))) as Failure)

@@ -9,15 +9,17 @@ use clap::{Args, ValueEnum};
 use mainstem::link::Linker;
 use mainstem::rerank::MaxSim;
 use mainstem::store::{EmbeddedStore, Options};
+use mainstem_client::LinkRequest;
 use mainstem_core::contract::Filter;
 use mainstem_core::link::{Edge, EdgeStore as _, Edges as _, Judge, LinkRun, LinkSettings, Recorded};
 use mainstem_core::time::Moment;
 use mainstem_core::{Code, Diagnostic as _};
 use serde::Serialize;
 
-use super::show;
+use super::{show, there};
 use crate::failure::{Failure, Problem};
 use crate::output;
+use crate::remote::Place;
 use crate::search::config::ConfigArgs;
 use crate::search::open;
 
@@ -83,6 +85,31 @@ enum JudgeName {
 }
 
 impl RunArgs {
+    fn judge(&self) -> Option<Judge> {
+        self.judge.map(|judge| match judge {
+            JudgeName::MaxSim => Judge::MaxSim,
+            JudgeName::Cosine => Judge::Cosine,
+            JudgeName::Words => Judge::Words,
+        })
+    }
+
+    /// What is asked of a server, which has its own settings.
+    pub(super) fn request(&self) -> Result<LinkRequest, Failure> {
+        if self.config.is_given() {
+            let message = "`--config` and `--no-config`: a server has its own settings";
+            return Err(Problem::conflict(message, "leave them out, or leave `--server` out").into());
+        }
+        Ok(LinkRequest {
+            sources: (!self.source.is_empty()).then(|| self.source.clone()),
+            per_document: self.per_document,
+            judge: self.judge(),
+            least: self.least,
+            within: self.across_only.then_some(false),
+            dry_run: self.dry_run,
+            ..LinkRequest::default()
+        })
+    }
+
     /// The settings of the file, with what was said here laid over them.
     fn settings(&self, store: &Path) -> Result<LinkSettings, Failure> {
         let mut settings = self.config.read(store)?.link;
@@ -92,16 +119,19 @@ impl RunArgs {
         settings.least = self.least.or(settings.least);
         settings.per_document = self.per_document.unwrap_or(settings.per_document);
         settings.within &= !self.across_only;
-        let judge = self.judge.map(|judge| match judge {
-            JudgeName::MaxSim => Judge::MaxSim,
-            JudgeName::Cosine => Judge::Cosine,
-            JudgeName::Words => Judge::Words,
-        });
-        settings.judge = judge.or(settings.judge);
+        settings.judge = self.judge().or(settings.judge);
         let hint = "see `mainstem link run --help`";
         settings.check().map_err(|error| Problem::argument(error.to_string(), hint))?;
         Ok(settings)
     }
+}
+
+/// What a run came to.
+pub(super) struct Found {
+    pub(super) run: LinkRun,
+    pub(super) changes: Recorded,
+    /// All links, best first.
+    pub(super) best: Vec<Edge>,
 }
 
 /// What is printed as JSON.
@@ -114,22 +144,35 @@ struct Outcome<'a> {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &RunArgs, dir: &Path) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &RunArgs, place: &Place<'_>) -> Result<ExitCode, Failure> {
+    let found = match place {
+        Place::Store(dir) => here(args, dir)?,
+        Place::Server(client) => Some(there::run(args, client)?),
+    };
+    found.map_or(Ok(ExitCode::from(1)), |found| print(args, &found))
+}
+
+fn here(args: &RunArgs, dir: &Path) -> Result<Option<Found>, Failure> {
     let settings = args.settings(dir)?;
     // A run that keeps nothing does not stand in the way of whoever writes.
     let store = if args.dry_run { open::level(dir)? } else { EmbeddedStore::open(dir, Options::default())? };
     let states = states(&settings)?;
     let linker = Linker { store: &store, states, settings: &settings, filter: &Filter::default() };
-    let Some((mut run, edges)) = look(&linker)? else { return Ok(ExitCode::from(1)) };
+    let Some((mut run, edges)) = look(&linker)? else { return Ok(None) };
     let changes = if args.dry_run { store.changes(&run, &edges)? } else { store.record(&run, &edges)? };
     run.edges = changes.added + changes.kept + changes.changed;
     let mut best = edges;
     best.sort_by(|x, y| y.score.total_cmp(&x.score).then_with(|| (&x.a, &x.b).cmp(&(&y.a, &y.b))));
+    Ok(Some(Found { run, changes, best }))
+}
+
+fn print(args: &RunArgs, found: &Found) -> Result<ExitCode, Failure> {
+    let Found { run, changes, best } = found;
     let text = if args.json {
-        let outcome = Outcome { run: &run, changes, dry_run: args.dry_run, links: &best };
+        let outcome = Outcome { run, changes: *changes, dry_run: args.dry_run, links: best };
         serde_json::to_string_pretty(&outcome).map_err(Problem::from)? + "\n"
     } else {
-        text(args, &run, changes, &best)
+        text(args, run, *changes, best)
     };
     output::write(None, &text)?;
     if best.is_empty() {

@@ -1,6 +1,6 @@
 //! Links as people read them.
 
-use mainstem_core::link::{DocumentName, Edge, Evidence, Link};
+use mainstem_core::link::{Edge, Evidence, Link};
 
 use crate::table::{Cell, Table};
 
@@ -18,11 +18,6 @@ pub(crate) fn because(score: f64, evidence: &Evidence) -> String {
     }
     let words: Vec<String> = evidence.common.iter().map(|word| format!("`{word}`")).collect();
     format!("both have {}; {judge}", words.join(", "))
-}
-
-/// The end of a link that a document is not.
-pub(crate) fn other<'a>(link: &'a Link, document: &DocumentName) -> &'a DocumentName {
-    if link.edge.a == *document { &link.edge.b } else { &link.edge.a }
 }
 
 /// A table of links without any.

@@ -1,16 +1,16 @@
 //! `mainstem link undo`: taking back what a run said.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
 use mainstem::store::{EmbeddedStore, Options};
-use mainstem_core::link::EdgeStore as _;
+use mainstem_core::link::{EdgeStore as _, Edges as _, LinkRun, Undone};
 use mainstem_core::time::Moment;
 
-use super::{known_run, show};
+use super::{known_run, show, there};
 use crate::failure::{Failure, Problem};
 use crate::output;
+use crate::remote::Place;
 
 /// Take back what a run said, and nothing else.
 #[derive(Args, Debug)]
@@ -28,10 +28,21 @@ pub(super) struct UndoArgs {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &UndoArgs, dir: &Path) -> Result<ExitCode, Failure> {
-    let store = EmbeddedStore::open(dir, Options::default())?;
-    let run = known_run(&store, &args.run)?;
-    let Some(undone) = store.undo(&run.id, &Moment::now())? else {
+pub(super) fn run(args: &UndoArgs, place: &Place<'_>) -> Result<ExitCode, Failure> {
+    let (run, undone) = match place {
+        Place::Store(dir) => {
+            let store = EmbeddedStore::open(dir, Options::default())?;
+            let run = known_run(store.runs()?, &args.run)?;
+            let undone = store.undo(&run.id, &Moment::now())?;
+            (run, undone)
+        }
+        Place::Server(client) => there::undo(client, &args.run)?,
+    };
+    print(args, run, undone)
+}
+
+fn print(args: &UndoArgs, run: LinkRun, undone: Option<Undone>) -> Result<ExitCode, Failure> {
+    let Some(undone) = undone else {
         let when = run.undone_at.map_or_else(String::new, |when| format!(", at {when}"));
         output::note(&format!("`{}` was undone before{when}", run.id));
         return Ok(ExitCode::from(1));

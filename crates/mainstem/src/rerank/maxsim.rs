@@ -49,13 +49,14 @@ impl MaxSim {
     }
 
     /// The token vectors of these texts, in order. Only those of new texts are made, each once.
-    fn states(&self, texts: &[&str], ctx: &Ctx) -> Result<Vec<States>, Error> {
+    fn states(&self, texts: &[&str], ctx: &Ctx, alone: bool) -> Result<Vec<States>, Error> {
         let keys: Vec<_> = texts.iter().map(|text| Memory::key(text)).collect();
         let mut known: Vec<_> = keys.iter().map(|key| self.memory.get(key)).collect();
         let unknown = (0..texts.len()).filter(|at| known[*at].is_none());
         let new: IndexMap<_, _> = unknown.map(|at| (keys[at], texts[at])).collect();
         let asked: Vec<&str> = new.values().copied().collect();
-        let made = if asked.is_empty() { Vec::new() } else { self.model.states(&asked, ctx.deadline)? };
+        let made =
+            if asked.is_empty() { Vec::new() } else { self.model.states(&asked, ctx.deadline, alone)? };
         let made: Vec<States> = made.into_iter().map(States::from).collect();
         for (key, states) in new.keys().zip(&made) {
             self.memory.put(*key, Arc::clone(states));
@@ -81,7 +82,8 @@ impl MaxSim {
         ctx: &Ctx,
     ) -> Result<Vec<f64>, Error> {
         let parts: Vec<&str> = document.iter().chain(others.iter().flatten()).map(String::as_str).collect();
-        let mut states = self.states(&parts, ctx)?.into_iter();
+        // Whoever looks for links has as many threads at work as there shall be.
+        let mut states = self.states(&parts, ctx, true)?.into_iter();
         let mut joined = |parts: usize| -> Vec<f32> {
             let mut numbers = Vec::new();
             let mut all = Vec::new();
@@ -113,7 +115,7 @@ impl Reranker for MaxSim {
 
     fn rerank(&self, query: &str, texts: &[&str], ctx: &Ctx) -> Result<Vec<f64>, Failure> {
         let all: Vec<&str> = std::iter::once(query).chain(texts.iter().copied()).collect();
-        let states = self.states(&all, ctx)?;
+        let states = self.states(&all, ctx, false)?;
         let mut numbers = Vec::new();
         let asked = tokens(&states[0], &mut numbers).map_err(broken)?;
         let asked = MaxSimQuery::new(asked);

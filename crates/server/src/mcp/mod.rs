@@ -65,7 +65,8 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         tool::<takes::Related, gives::Related>(
             "related",
             "Find related documents",
-            "Find documents of any source that are about the same as a given one, and which of their parts are alike.",
+            "Find documents of any source that are about the same as a given one, and which of their parts are alike; and \
+             those that it was linked with, why, and since when.",
         ),
         tool::<takes::Nothing, gives::Sources>(
             "sources",

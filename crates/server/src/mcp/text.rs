@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::gives::{Alternative, Explained, Fetched, Found, Hit, Related, RelatedDocument, Sources};
+use super::gives::{Alternative, Explained, Fetched, Found, Hit, Linked, Related, RelatedDocument, Sources};
 
 /// The hits of a search.
 pub fn found(found: &Found) -> String {
@@ -88,7 +88,23 @@ pub fn related(related: &Related) -> String {
         count => format!("about the same as {}: {count}\n", related.document),
     };
     related.related.iter().for_each(|document| one_related(&mut out, document));
+    if !related.links.is_empty() {
+        let _ = writeln!(out, "\nlinked with {}: {}", related.document, related.links.len());
+        related.links.iter().for_each(|link| one_link(&mut out, link));
+    }
     out
+}
+
+fn one_link(out: &mut String, link: &Linked) {
+    let title = quoted_title(link.title.as_deref());
+    let _ = writeln!(out, "\n- {}{title} · score {:.4}", link.id, link.score);
+    line(out, link.url.as_deref().unwrap_or_default());
+    line(out, &link.reason);
+    let stale = if link.stale { "; one of the two has changed since" } else { "" };
+    line(
+        out,
+        &format!("said by run {}, {}{stale}", link.run, link.made_at.as_deref().unwrap_or("some time ago")),
+    );
 }
 
 fn one_related(out: &mut String, document: &RelatedDocument) {

@@ -3,19 +3,23 @@
 //! A document is named `source/id`, or `id` with `?source=` behind it. Ids may contain slashes. `/related` at the end of the path asks for
 //! what is like the document; an id that itself ends so is written with `%2Frelated`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::{Method, Uri};
 use axum::response::Response;
+use mainstem::linked::{LinkedDocument, Links, Tie};
 use mainstem::related::{Related, related};
 use mainstem_core::contract::{Change, Ctx, Filter, Store as _};
+use mainstem_core::link::DocumentName;
 use mainstem_core::time::Moment;
 use mainstem_core::{Document, Failure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::links::shapes::{LinkedShape, TieShape};
 use super::shapes;
 use crate::access::{Access, Scope};
 use crate::api::{Api, Operation};
@@ -40,6 +44,7 @@ struct Which {
     sources: Option<String>,
     #[serde(deserialize_with = "not_empty")]
     reader: Option<String>,
+    among: Option<bool>,
 }
 
 /// A document, without its vectors.
@@ -81,6 +86,13 @@ pub struct RelatedAnswer {
     /// The documents, best first, each with its reason.
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub related: Vec<Related>,
+    /// The documents that it is linked with, as the last run says that was not undone.
+    #[schemars(with = "Vec<LinkedShape>")]
+    pub links: Vec<LinkedDocument>,
+    /// The links between any two of these documents, where `among` was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<TieShape>", default)]
+    pub among: Option<Vec<Tie>>,
 }
 
 /// What a deletion did.
@@ -107,11 +119,16 @@ pub fn routes(api: Api) -> Api {
     let like = named(Operation::new(
         "documents",
         "related",
-        "What else is about the same, across sources, with reasons",
+        "What else is about the same, and what it is linked with, across sources, with reasons",
     ))
     .at("/v1/documents/{document}/related")
     .in_query("k", "How many: 10", json!({ "type": "integer", "minimum": 1, "maximum": 1000 }))
     .in_query("sources", "Of these sources only, with commas between", text())
+    .in_query(
+        "among",
+        "Give the links between the documents of the answer, too",
+        json!({ "type": "boolean" }),
+    )
     .gives::<RelatedAnswer>("The documents, best first");
     let delete = Operation::new("documents", "delete", "Remove a document")
         .at("/v1/sources/{source}/documents/{id}")
@@ -139,8 +156,8 @@ async fn document(
     if about_related {
         filter.sources =
             which.sources.as_ref().map(|names| names.split(',').map(|name| name.trim().to_owned()).collect());
-    } else if which.k.is_some() || which.sources.is_some() {
-        return Err(ApiError::value("`k` and `sources` are for `/related`", "leave them out"));
+    } else if which.k.is_some() || which.sources.is_some() || which.among.is_some() {
+        return Err(ApiError::value("`k`, `sources` and `among` are for `/related`", "leave them out"));
     }
     if filter.sources.is_some() {
         check_sources(&app, &scope, filter.sources.as_deref().unwrap_or_default()).await?;
@@ -156,7 +173,8 @@ async fn document(
         return shapes::json(&shown(found)?);
     }
     let slot = app.search_slot()?;
-    let answer = app.work(Some(slot), move |app| alike(app, &found, &filter, limit)).await?;
+    let among = which.among.unwrap_or(false);
+    let answer = app.work(Some(slot), move |app| alike(app, &found, &filter, limit, among)).await?;
     shapes::json(&answer)
 }
 
@@ -215,11 +233,31 @@ fn shown(mut document: Document) -> Result<Value, ApiError> {
     Ok(value)
 }
 
-fn alike(app: &App, document: &Document, filter: &Filter, limit: usize) -> Result<RelatedAnswer, ApiError> {
+fn alike(
+    app: &App,
+    document: &Document,
+    filter: &Filter,
+    limit: usize,
+    among: bool,
+) -> Result<RelatedAnswer, ApiError> {
     let view = app.store.view()?;
     let found: Result<Vec<Related>, Failure> =
         related(view.as_ref(), document, filter, limit, &Ctx::unhurried(Moment::now()));
-    Ok(RelatedAnswer { document: format!("{}/{}", document.source, document.id), related: found? })
+    let related = found?;
+    let name = DocumentName { source: document.source.clone(), id: document.id.clone() };
+    let mut known = Links::new(&app.store, filter)?;
+    let links = known.of_document(&name, filter.sources.as_deref(), limit)?;
+    let others = || {
+        let alike = related.iter().map(|one| (&one.source, &one.document));
+        let linked = links.iter().map(|link| (&link.end.source, &link.end.document));
+        let names: BTreeSet<_> = alike.chain(linked).collect();
+        names
+            .into_iter()
+            .map(|(source, id)| DocumentName { source: source.clone(), id: id.clone() })
+            .collect::<Vec<_>>()
+    };
+    let among = among.then(|| known.among(&others())).transpose()?;
+    Ok(RelatedAnswer { document: name.to_string(), related, links, among })
 }
 
 async fn remove(

@@ -5,6 +5,7 @@ pub mod bulk;
 pub mod documents;
 pub mod fuse;
 pub mod health;
+pub mod links;
 pub mod pages;
 pub mod record;
 pub mod reports;
@@ -32,6 +33,7 @@ fn api() -> Api {
         sources::routes,
         bulk::routes,
         documents::routes,
+        links::routes,
         reports::routes,
         health::routes,
     ]

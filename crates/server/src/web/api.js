@@ -46,6 +46,8 @@ export function post(path, body, signal) {
   return send(path, options).then((response) => response.json());
 }
 
+export const remove = (path) => send(path, { method: "DELETE" }).then((response) => response.json());
+
 /** The path of a document. */
 export const documentPath = (source, id, rest = "") =>
   `/v1/documents/${encodeURIComponent(id)}${rest}?source=${encodeURIComponent(source)}`;

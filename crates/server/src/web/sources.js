@@ -1,7 +1,8 @@
-// What each source holds, and how fresh it is.
+// What each source holds, how fresh it is, and what is linked.
 
 import { get } from "./api.js";
 import { h, harmless, plain, show } from "./dom.js";
+import * as links from "./links.js";
 import { badge } from "./tones.js";
 import { age, count, hour, many, moment, percent } from "./words.js";
 
@@ -16,7 +17,7 @@ export async function draw(view, now) {
       h("h1", {}, "Sources"),
       sources.length
         ? [h("p", { class: "lead" }, counted ? `${many(sources.length, "source")}, ${many(sum("documents"), "document")}, ${many(sum("chunks"), "chunk")}; ${meaning(sum("vectors"), sum("chunks"))}.` : `${many(sources.length, "source")}; your key reads a part of them, so they are not counted.`),
-          table(sources, ingests, now)]
+          table(sources, ingests, now), links.section()]
         : nothing());
   } catch (error) {
     show(view, h("h1", {}, "Sources"), h("p", { class: "problem" }, harmless(error.message)));

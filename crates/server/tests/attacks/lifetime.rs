@@ -78,7 +78,8 @@ fn keys_let_a_server_listen_to_others() {
             ..ServerConfig::default()
         };
         let (settings, pipeline) = (mainstem::query::Settings::default(), serde_json::Map::new());
-        Setup { store, settings, pipeline, reranking: None, config, keys: true, asker: None }
+        let link = mainstem_core::link::LinkSettings::default();
+        Setup { store, settings, pipeline, reranking: None, config, keys: true, asker: None, link }
     };
     // An address that is on no machine of ours: what is refused here is that there are no keys, not the address.
     let error = start(setup("192.0.2.1:0")).err().unwrap();

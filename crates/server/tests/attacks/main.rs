@@ -5,6 +5,7 @@
 mod bodies;
 mod doors;
 mod lifetime;
+mod links;
 mod reading;
 mod slow;
 mod table;

@@ -60,13 +60,15 @@ pub(crate) enum Who {
     Ann,
     /// A key that reads `notes`, where nothing has a vector.
     Notes,
+    /// A key that reads and writes `notes`.
+    NotesWrites,
     /// Nobody.
     Nobody,
 }
 
 /// The secrets of the keys.
 pub(crate) struct Secrets {
-    pub(crate) all: [(Who, String); 5],
+    pub(crate) all: [(Who, String); 6],
     pub(crate) expired: String,
     pub(crate) revoked: String,
 }
@@ -93,6 +95,7 @@ impl World {
         let server = |holds: Holds| {
             let server = Server::new(Some(keys.path()), |_| ());
             server.fill(holds, secrets.of(Who::Admin).unwrap());
+            crate::links::record(&server, holds);
             server
         };
         Self {
@@ -108,7 +111,7 @@ impl World {
     pub(crate) fn twins(&self, who: Who) -> [&Server; 2] {
         let other = match who {
             Who::Ann => &self.without_unreadable,
-            Who::Notes => &self.notes,
+            Who::Notes | Who::NotesWrites => &self.notes,
             _ => &self.without_source,
         };
         [&self.full, other]
@@ -136,6 +139,7 @@ fn make_keys(folder: &Path) -> Secrets {
         (Who::Writes, make("writes", grant(&["open"], true, None))),
         (Who::Ann, make("ann", grant(&["open", "team"], false, Some("ann")))),
         (Who::Notes, make("notes", grant(&["notes"], false, None))),
+        (Who::NotesWrites, make("notes-writes", grant(&["notes"], true, None))),
     ];
     let past = Some(Moment::parse("2026-02-01").unwrap());
     let expired = make("expired", Grant { expires_at: past, ..grant(&[], true, None) });
@@ -172,7 +176,9 @@ impl Server {
         let mut settings = Settings::default();
         settings.sources.insert("vault".to_owned(), 5.0);
         let pipeline = pipeline().as_object().unwrap().clone();
-        let setup = Setup { store, settings, pipeline, reranking: None, config, keys: true, asker: None };
+        let link = mainstem_core::link::LinkSettings::default();
+        let setup =
+            Setup { store, settings, pipeline, reranking: None, config, keys: true, asker: None, link };
         Self { running: start(setup).unwrap(), folder }
     }
 

@@ -197,6 +197,7 @@ fn an_address_that_others_reach_is_refused() {
         config,
         keys: false,
         asker: None,
+        link: mainstem_core::link::LinkSettings::default(),
     };
     let error = start(setup).err().unwrap();
     assert_eq!(error.code.as_str(), "E0205");

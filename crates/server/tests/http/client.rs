@@ -9,6 +9,7 @@ use mainstem::ask::{AskSettings, Asker};
 use mainstem::query::Settings;
 use mainstem::rerank::Reranking;
 use mainstem::store::EmbeddedStore;
+use mainstem_core::link::LinkSettings;
 use mainstem_server::run::{Running, start};
 use mainstem_server::{ServerConfig, Setup};
 use serde_json::{Map, Value, json};
@@ -73,7 +74,19 @@ impl Server {
         let mut config = ServerConfig { address, embed: false, ..ServerConfig::default() };
         change(&mut config);
         let (settings, reranking, asker) = (Settings::default(), None, None);
-        Self::start(folder, Setup { store, settings, pipeline, reranking, config, keys: false, asker })
+        Self::start(
+            folder,
+            Setup {
+                store,
+                settings,
+                pipeline,
+                reranking,
+                config,
+                keys: false,
+                asker,
+                link: LinkSettings::default(),
+            },
+        )
     }
 
     /// A server with a reranker.
@@ -83,7 +96,19 @@ impl Server {
         let config =
             ServerConfig { address: "127.0.0.1:0".parse().unwrap(), embed: false, ..ServerConfig::default() };
         let (settings, reranking, asker) = (Settings::default(), Some(reranking), None);
-        Self::start(folder, Setup { store, settings, pipeline, reranking, config, keys: false, asker })
+        Self::start(
+            folder,
+            Setup {
+                store,
+                settings,
+                pipeline,
+                reranking,
+                config,
+                keys: false,
+                asker,
+                link: LinkSettings::default(),
+            },
+        )
     }
 
     /// A server whose questions are answered under these settings.
@@ -95,8 +120,19 @@ impl Server {
         change(&mut config);
         let asker = Some(Arc::new(Asker::new(settings, folder.path()).unwrap()));
         let (settings, pipeline, reranking) = (Settings::default(), Map::new(), None);
-        let server =
-            Self::start(folder, Setup { store, settings, pipeline, reranking, config, keys: false, asker });
+        let server = Self::start(
+            folder,
+            Setup {
+                store,
+                settings,
+                pipeline,
+                reranking,
+                config,
+                keys: false,
+                asker,
+                link: LinkSettings::default(),
+            },
+        );
         server.fill();
         server
     }

@@ -26,6 +26,8 @@ fn every_route_is_described_and_answers() {
             "/v1/documents/{document}",
             "/v1/documents/{document}/related",
             "/v1/fuse",
+            "/v1/links/runs",
+            "/v1/links/runs/{id}",
             "/v1/record",
             "/v1/reports",
             "/v1/rerank",
@@ -88,6 +90,23 @@ fn answers_are_as_described() {
     check("Source", &server.get("/v1/sources").json()["sources"][0]);
     check("Document", &server.get("/v1/documents/wiki/release").json());
     check("RelatedDocuments", &server.get("/v1/documents/wiki/release/related").json());
+    let outcome = server.post("/v1/links/runs", &json!({"least": 0.0})).json();
+    check("LinkRunOutcome", &outcome);
+    check("LinkRun", &outcome["run"]);
+    check("LinkSettings", &outcome["run"]["settings"]);
+    check("LinkChanges", &outcome["changes"]);
+    check("Link", &outcome["links"][0]);
+    check("LinkEnd", &outcome["links"][0]["a"]);
+    check("LinkEvidence", &outcome["links"][0]["evidence"]);
+    check("LinkFound", &outcome["links"][0]["evidence"]["found"][0]);
+    check("LinkRuns", &server.get("/v1/links/runs").json());
+    check("EndedLinkRun", &server.get("/v1/links/runs").json()["ended"]);
+    let run = format!("/v1/links/runs/{}", outcome["run"]["id"].as_str().unwrap());
+    check("LinkRunWithLinks", &server.get(&run).json());
+    let related = server.get("/v1/documents/wiki/release/related?among=true").json();
+    check("RelatedDocuments", &related);
+    check("LinkedDocument", &related["links"][0]);
+    check("UndoneLinkRun", &server.delete(&run).json());
     check("ErrorBody", &server.get("/nothing").json());
     check("ErrorDetails", &server.get("/nothing").json()["error"]);
     let fused = server.post("/v1/fuse", &json!({"lists": [{"name": "a", "items": [{"id": "x"}]}]})).json();
@@ -177,4 +196,28 @@ fn the_page_asks_nobody_else() {
     for outside in ["http://", "https://", "src=", "@import", "url("] {
         assert!(!page.text.contains(outside), "the page has `{outside}`");
     }
+}
+
+/// The examples of the description are as it says itself.
+#[test]
+fn examples_keep_to_their_shapes() {
+    let description = mainstem_server::routes::openapi();
+    let mut checked = 0;
+    for (path, operations) in description["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            let answers = operation["responses"].as_object().unwrap().values();
+            for content in answers.chain([&operation["requestBody"]]) {
+                let content = &content["content"]["application/json"];
+                let (Some(example), Some(name)) =
+                    (content.get("example"), content["schema"]["$ref"].as_str())
+                else {
+                    continue;
+                };
+                keeps_to(&description, name.rsplit('/').next().unwrap(), example);
+                assert!(!example.is_null(), "{method} {path}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked >= 5, "{checked}");
 }

@@ -9,6 +9,7 @@ mod documents;
 mod errors;
 mod ingest;
 mod life;
+mod links;
 mod page;
 mod rerank;
 mod search;

@@ -56,6 +56,11 @@ impl Encoder {
         self.threads = threads.max(1);
     }
 
+    /// How many threads it uses.
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// What turns texts into tokens.
     pub(crate) fn tokenizer(&self) -> &Tokenizer {
         &self.tokenizer
@@ -72,10 +77,24 @@ impl Encoder {
         deadline: Option<Instant>,
         pick: impl Fn(&[f32]) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
-        let parts = parts(texts, self.threads);
+        self.run_on(self.threads, texts, deadline, pick)
+    }
+
+    /// As [`Encoder::run`], on this many threads; with one, on that of the caller.
+    ///
+    /// # Errors
+    /// As [`Encoder::run`].
+    pub(crate) fn run_on<T: Send>(
+        &self,
+        threads: usize,
+        texts: &[Tokens],
+        deadline: Option<Instant>,
+        pick: impl Fn(&[f32]) -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let parts = parts(texts, threads);
         let next = AtomicUsize::new(0);
         let work = || self.work(&parts, &next, deadline, &pick);
-        let helpers = self.threads.min(parts.len()).saturating_sub(1);
+        let helpers = threads.min(parts.len()).saturating_sub(1);
         let mut done = thread::scope(|scope| {
             let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
             let own = work();

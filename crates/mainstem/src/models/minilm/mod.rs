@@ -103,9 +103,17 @@ impl MiniLm {
     /// The vectors of the tokens of these texts, one row of [`HIDDEN`] for each, of unit length.
     ///
     /// They are rounded to 16 bits at once, so that one that was kept is the same as one that was just made.
-    pub(crate) fn states(&self, texts: &[&str], deadline: Option<Instant>) -> Result<Vec<Vec<f16>>, Error> {
+    ///
+    /// Where many are at work already, each has its own thread do it (`alone`).
+    pub(crate) fn states(
+        &self,
+        texts: &[&str],
+        deadline: Option<Instant>,
+        alone: bool,
+    ) -> Result<Vec<Vec<f16>>, Error> {
         let tokens = self.encode(texts);
-        self.encoder.run(&tokens, deadline, |rows| {
+        let threads = if alone { 1 } else { self.encoder.threads() };
+        self.encoder.run_on(threads, &tokens, deadline, |rows| {
             let mut rows = rows.to_vec();
             mainstem_kernels::normalize(&mut rows, HIDDEN);
             let mut rounded = vec![f16::ZERO; rows.len()];

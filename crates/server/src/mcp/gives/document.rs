@@ -74,13 +74,58 @@ impl Fetched {
     }
 }
 
-/// What is about the same as a document.
+/// What is about the same as a document, and what it is linked with.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Related {
     /// The document that was asked about.
     pub document: String,
     /// The documents, best first.
     pub related: Vec<RelatedDocument>,
+    /// The documents that it belongs together with, as a run found that looked at all documents; best first.
+    pub links: Vec<Linked>,
+}
+
+/// A document that it is linked with.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Linked {
+    /// The document, for `fetch`.
+    pub id: String,
+    /// How sure the run is, from 0 to 1.
+    pub score: f64,
+    /// The source.
+    pub source: String,
+    /// The title.
+    pub title: Option<String>,
+    /// Where a person can see it.
+    pub url: Option<String>,
+    /// How to name it when it is cited.
+    pub label: Option<String>,
+    /// Why they are linked, in one sentence.
+    pub reason: String,
+    /// The run that says so.
+    pub run: String,
+    /// When it looked.
+    pub made_at: Option<String>,
+    /// Whether one of the two was written anew since, so that it may be out of date.
+    pub stale: bool,
+}
+
+impl Linked {
+    fn new(link: client::LinkedDocument) -> Self {
+        let client::LinkEnd { source, document, title, url, label } = link.end;
+        Self {
+            id: format!("{source}/{document}"),
+            score: link.score,
+            source,
+            title,
+            url,
+            label,
+            reason: link.reason,
+            run: link.run,
+            made_at: time(Some(&link.made_at)),
+            stale: link.stale,
+        }
+    }
 }
 
 /// A document that is about the same.
@@ -123,7 +168,8 @@ impl Related {
             reason: reason::alike(&document.reason),
             snippet: shortened(&document.reason.text),
         };
-        Self { document: answer.document, related: answer.related.into_iter().map(one).collect() }
+        let links = answer.links.into_iter().map(Linked::new).collect();
+        Self { document: answer.document, related: answer.related.into_iter().map(one).collect(), links }
     }
 }
 

@@ -6,7 +6,7 @@ mod found;
 
 use mainstem_core::time::Moment;
 
-pub use document::{Fetched, Related, RelatedDocument, Source, Sources};
+pub use document::{Fetched, Linked, Related, RelatedDocument, Source, Sources};
 pub use explained::{Explained, Fate};
 pub use found::{Alternative, Found, Hit};
 
