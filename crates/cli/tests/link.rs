@@ -52,6 +52,10 @@ fn pairs(links: &Value) -> Vec<String> {
     links.as_array().unwrap().iter().map(|link| format!("{}–{}", end(&link["a"]), end(&link["b"]))).collect()
 }
 
+fn name(run: &Value) -> &str {
+    run["run"]["id"].as_str().unwrap()
+}
+
 #[test]
 fn from_documents_to_links_and_back() {
     let folder = documentation("link-and-back");
@@ -61,7 +65,8 @@ fn from_documents_to_links_and_back() {
     assert!(nothing(&folder, "link list").contains("nothing was linked yet"), "a dry run keeps nothing");
 
     let kept = json(&folder, "link run --json");
-    assert_eq!((&kept["run"]["id"], &kept["run"]["documents"]), (&"run-1".into(), &57.into()));
+    let run = name(&kept);
+    assert!(run.starts_with("run-") && kept["run"]["documents"] == 57, "{}", kept["run"]);
     assert_eq!(kept["changes"], dry["changes"]);
     assert_eq!(kept["links"], dry["links"]);
     let links = pairs(&kept["links"]);
@@ -74,31 +79,36 @@ fn from_documents_to_links_and_back() {
         "{again}"
     );
 
-    assert!(found(&folder, "link list").contains("run-1"));
-    let of_run = json(&folder, "link list run-1 --top 1000 --json");
+    assert!(found(&folder, "link list").contains(run));
+    let of_run = json(&folder, &format!("link list {run} --top 1000 --json"));
     assert_eq!(pairs(&of_run["links"]), links);
     let of_document = found(&folder, "link list --document guides/webhook-security");
-    assert!(of_document.contains("changelog/v2-7") && of_document.contains("(run-1)"), "{of_document}");
+    assert!(
+        of_document.contains("changelog/v2-7") && of_document.contains(&format!("({run})")),
+        "{of_document}"
+    );
 
     let related = found(&folder, "related guides/webhook-security");
     let first = related.lines().take(3).collect::<Vec<_>>().join("\n");
     assert!(
-        first.contains("linked to") && first.contains("both have `") && first.contains("run-1 said so"),
+        first.contains("linked to")
+            && first.contains("both have `")
+            && first.contains(&format!("{run} said so")),
         "{first}"
     );
     let related = json(&folder, "related guides/webhook-security --source changelog --json");
-    assert_eq!(related["links"][0]["run"], "run-1");
+    assert_eq!(related["links"][0]["run"], run);
     assert!(related["links"].as_array().unwrap().iter().all(|link| link["source"] == "changelog"));
 
-    let undone = json(&folder, "link undo run-1 --json");
+    let undone = json(&folder, &format!("link undo {run} --json"));
     assert_eq!((&undone["removed"], &undone["kept"]), (&links.len().into(), &0.into()));
-    assert!(nothing(&folder, "link list run-1").contains("`run-1` was undone at"));
+    assert!(nothing(&folder, &format!("link list {run}")).contains(&format!("`{run}` was undone at")));
     assert!(
         nothing(&folder, "link list --document guides/webhook-security").contains("is linked to nothing")
     );
-    assert!(nothing(&folder, "link undo run-1").contains("was undone before"));
+    assert!(nothing(&folder, &format!("link undo {run}")).contains("was undone before"));
     assert!(!found(&folder, "related guides/webhook-security").contains("linked to"));
-    assert!(found(&folder, "link list").contains("run-1"), "that there was a run stays known");
+    assert!(found(&folder, "link list").contains(run), "that there was a run stays known");
     assert!(found(&folder, "doctor").contains("57 documents"));
 }
 
@@ -115,17 +125,18 @@ fn runs_overlap_and_documents_change() {
     assert_eq!((&across["changes"]["added"], &across["changes"]["changed"]), (&0.into(), &0.into()));
     let (before, some) = (pairs(&all["links"]).len(), pairs(&across["links"]).len());
     assert_eq!(across["changes"]["missed"], before - some);
-    let undone = found(&folder, "link undo run-1");
+    let undone = found(&folder, &format!("link undo {}", name(&all)));
     let expected =
         format!("{} links taken back, {some} links stay because another run says so", before - some);
     assert!(undone.contains(&expected), "{undone}");
-    assert!(found(&folder, "link list run-2").contains("(run-2)"));
+    let second = name(&across);
+    assert!(found(&folder, &format!("link list {second}")).contains(&format!("({second})")));
 
     let guides = folder.read("guides.jsonl").replace("two CNAMEs for DKIM", "two records for DKIM");
     folder.file("guides.jsonl", guides);
     found(&folder, "ingest guides.jsonl --source guides --kind docs");
     let stale = found(&folder, "link list --document guides/domains");
-    assert!(stale.contains("(run-2, stale)"), "{stale}");
+    assert!(stale.contains(&format!("({second}, stale)")), "{stale}");
     assert!(found(&folder, "related guides/domains").contains("stale: one of them has changed since"));
 }
 
@@ -177,15 +188,15 @@ fn what_is_wrong_is_said_with_a_hint() {
         ("link run --judge taste", "error[E0207]", "hint:"),
         ("link run --config wrong.toml", "`least` is 1.5, expected 0 to 1", "hint:"),
         ("link run --config slip.toml", "slip.toml:2: unknown field `laest`", "`least`"),
-        ("link list run-7", "error[E0204]: unknown run `run-7`", "hint: did you mean `run-1`?"),
-        ("link list run-1 --document guides/domains", "error[E0207]", "hint:"),
+        ("link list runs", "error[E0204]: unknown run `runs`", "hint:"),
+        ("link list run-4f2a1 --document guides/domains", "error[E0207]", "hint:"),
         (
             "link list --document guides/nothing",
             "error[E0401]: there is no document `guides/nothing`",
             "hint:",
         ),
         ("link list --document guides", "error[E0201]: expected `source/id`, received `guides`", "hint:"),
-        ("link undo run-7", "error[E0204]: unknown run `run-7`", "hint:"),
+        ("link undo runs", "error[E0204]: unknown run `runs`", "hint:"),
         ("--store none link list", "error[E0206]: there is no store in `none`", "hint: make one"),
         ("--server http://127.0.0.1:9 link list", "error[E0305]: the server `http://127.0.0.1:9`", "hint:"),
     ];

@@ -21,7 +21,7 @@ use crate::table::{Cell, Table};
 #[command(after_help = "\
 Examples:
   mainstem link list
-  mainstem link list run-1 --top 50
+  mainstem link list run-4f2a1 --top 50
   mainstem link list --document guides/domains
 
 Of a document, each pair is shown once, as the newest run says that was not undone. Of a run, what it said is shown, whatever

@@ -30,7 +30,7 @@ Examples:
   mainstem link run --dry-run
   mainstem link run --source guides --source faq --across-only
   mainstem link run --judge words --least 0.25 --per-document 3
-  mainstem link undo run-1
+  mainstem link undo run-4f2a1
 
 For each document, others are found by meaning, by telling words and by its title. The best of them are judged by their
 first parts: token by token (`maxsim`) where the model is here, else by their vectors (`cosine`), else by their `words`.

@@ -13,6 +13,7 @@ mod discover;
 mod judge;
 mod telling;
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use mainstem_core::contract::{Ctx, Filter, View};
@@ -156,16 +157,10 @@ impl Linker<'_> {
     }
 
     fn run(&self, now: &Moment, outline: &Outline, edges: u64) -> Result<LinkRun, Failure> {
-        let known = self.store.runs()?;
-        // Runs are never forgotten, so that this is free unless somebody else has named runs.
-        let mut number = known.len() + 1;
-        while known.iter().any(|run| run.id == format!("run-{number}")) {
-            number += 1;
-        }
         let mut sources: Vec<String> = outline.documents().iter().map(|name| name.source.clone()).collect();
         sources.dedup();
         Ok(LinkRun {
-            id: format!("run-{number}"),
+            id: free_name(self.store)?,
             made_at: now.clone(),
             settings: self.settings.clone(),
             model: self.store.model()?.map(|model| model.name),
@@ -175,6 +170,17 @@ impl Linker<'_> {
             undone_at: None,
         })
     }
+}
+
+/// A name that no run has or had. A number would tell whoever may see this run how many others there are.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn free_name(store: &EmbeddedStore) -> Result<String, Failure> {
+    let known = store.runs()?;
+    let drawn = || format!("run-{:05x}", RandomState::new().hash_one(0) & 0xf_ffff);
+    let free = |name: &String| !known.iter().any(|run| run.id == *name);
+    Ok(std::iter::repeat_with(drawn).find(free).unwrap_or_default())
 }
 
 /// All pairs that come before the judge, each once.

@@ -410,7 +410,7 @@ pub struct FoundShape {
     pub score: f64,
 }
 
-const ID: &str = "2026-01-31T09-00-00Z-4f2a10";
+const ID: &str = "run-4f2a1";
 const AT: &str = "2026-01-31T09:00:00Z";
 
 /// A run.

@@ -9,7 +9,7 @@ use std::time::Instant;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use mainstem::link::Linker;
+use mainstem::link::{Linker, free_name};
 use mainstem::linked::Links;
 use mainstem_core::Code;
 use mainstem_core::contract::Filter;
@@ -56,7 +56,8 @@ pub(super) async fn start(
     let k = asked.checked_k(app.config.most_hits)?;
     let sources = settings.sources.clone().unwrap_or(known);
     let (filter, now) = (seen(&scope)?, Moment::now());
-    let run = app.link_runs.begin(UnderWay::new(name(&now)?, now, sources, asked.dry_run))?;
+    let name = app.work(None, |app| Ok(free_name(&app.store)?)).await?;
+    let run = app.link_runs.begin(UnderWay::new(name, now, sources, asked.dry_run))?;
     let job = Job { place: Place::new(&app, run), settings, filter, scope, k };
     let run = Arc::clone(&job.place.run);
     let counted = job.scope.reader.is_none();
@@ -73,17 +74,6 @@ pub(super) async fn start(
 fn with(status: StatusCode, mut response: Response) -> Response {
     *response.status_mut() = status;
     response
-}
-
-/// The name of a run: when it began, and something that no other run of that second has. It says nothing of other runs.
-fn name(now: &Moment) -> Result<String, ApiError> {
-    let mut bytes = [0; 3];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        tracing::error!(%error, "no random bytes");
-        ApiError::internal()
-    })?;
-    let [a, b, c] = bytes;
-    Ok(format!("{}-{a:02x}{b:02x}{c:02x}", now.to_string().replace(':', "-")))
 }
 
 /// Half of the processors: searches have the other half to themselves.
