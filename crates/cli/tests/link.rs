@@ -188,7 +188,7 @@ fn what_is_wrong_is_said_with_a_hint() {
         ("link run --judge taste", "error[E0207]", "hint:"),
         ("link run --config wrong.toml", "`least` is 1.5, expected 0 to 1", "hint:"),
         ("link run --config slip.toml", "slip.toml:2: unknown field `laest`", "`least`"),
-        ("link list runs", "error[E0204]: unknown run `runs`", "hint:"),
+        ("link list runs", "error[E0204]: unknown run `runs`", "expected one of `run-"),
         ("link list run-4f2a1 --document guides/domains", "error[E0207]", "hint:"),
         (
             "link list --document guides/nothing",
@@ -196,7 +196,7 @@ fn what_is_wrong_is_said_with_a_hint() {
             "hint:",
         ),
         ("link list --document guides", "error[E0201]: expected `source/id`, received `guides`", "hint:"),
-        ("link undo runs", "error[E0204]: unknown run `runs`", "hint:"),
+        ("link undo runs", "error[E0204]: unknown run `runs`", "expected one of `run-"),
         ("--store none link list", "error[E0206]: there is no store in `none`", "hint: make one"),
         ("--server http://127.0.0.1:9 link list", "error[E0305]: the server `http://127.0.0.1:9`", "hint:"),
     ];
