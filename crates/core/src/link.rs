@@ -170,7 +170,7 @@ pub struct LinkSettings {
     pub candidates: usize,
     /// How many links a document makes at most. It may get more from others.
     pub per_document: usize,
-    /// What judges; when left out, `maxsim` where its model is here, else `cosine` where there are vectors, else `words`.
+    /// What judges; when left out, `maxsim` where its model is here and documents are 3,000 at most, else `cosine` where there are vectors, else `words`.
     pub judge: Option<Judge>,
     /// The least score of a link, from 0 to 1; when left out 0.55 by `maxsim`, 0.5 by `cosine` and 0.2 by `words`, whose scores do not compare.
     pub least: Option<f64>,

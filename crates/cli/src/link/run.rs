@@ -33,7 +33,7 @@ Examples:
   mainstem link undo run-4f2a1
 
 For each document, others are found by meaning, by telling words and by its title. The best of them are judged by their
-first parts: token by token (`maxsim`) where the model is here, else by their vectors (`cosine`), else by their `words`.
+first parts: token by token (`maxsim`) where the model is here and documents are few, else by their vectors (`cosine`), else by their `words`.
 A link is what a run says about a pair; it stays until that run is undone, and it is stale when a document has changed.
 
 Settings are also taken from `[link]` in `mainstem.toml`.

@@ -37,6 +37,9 @@ pub use crew::Progress;
 /// How many chunks of a document are looked at, from its start: what a document is about stands there.
 const FIRST: usize = 4;
 
+/// Of how many documents tokens are compared unless told to: more do not fit into memory, and are read again and again.
+const MOST_BY_TOKENS: usize = 3_000;
+
 /// Looks for links. Everything it reads is of one moment; it keeps nothing by itself.
 pub struct Linker<'a> {
     /// Where the documents are.
@@ -96,8 +99,9 @@ impl Linker<'_> {
         progress: Progress<'_>,
     ) -> Result<Option<(LinkRun, Vec<Edge>)>, Failure> {
         self.settings.check().map_err(boxed)?;
-        let (filter, judge) = (self.seen()?, self.judge()?);
+        let filter = self.seen()?;
         let (view, outline) = self.store.outlined(&filter)?;
+        let judge = self.judge(outline.documents().len())?;
         let ctx = Ctx::unhurried(now.clone());
         let telling = Telling::new(&*view, &filter, &ctx);
         let (view, outline, filter) = (&*view, &outline, &filter);
@@ -134,7 +138,7 @@ impl Linker<'_> {
         Ok(filter)
     }
 
-    fn judge(&self) -> Result<Judge, Failure> {
+    fn judge(&self, documents: usize) -> Result<Judge, Failure> {
         let missing = |what: &str, hint: &str| {
             let (what, hint) = (what.to_owned(), hint.to_owned());
             Box::new(Error::Unavailable { what, hint }) as Failure
@@ -150,7 +154,7 @@ impl Linker<'_> {
                 "ingest with a model, or let `words` judge",
             )),
             Some(judge) => Ok(judge),
-            None if self.states.is_some() => Ok(Judge::MaxSim),
+            None if self.states.is_some() && documents <= MOST_BY_TOKENS => Ok(Judge::MaxSim),
             None if model.is_some() => Ok(Judge::Cosine),
             None => Ok(Judge::Words),
         }
