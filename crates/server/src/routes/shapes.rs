@@ -28,6 +28,10 @@ pub fn json_bytes(bytes: Vec<u8>) -> Response {
     response
 }
 
+/// The first and the last time that numbers can say, in milliseconds since 1970: the years -9999 to 9999, in every time zone.
+const EARLIEST: i64 = -377_705_023_201_000;
+const LATEST: i64 = 253_402_207_200_000;
+
 /// A time: text, or seconds or milliseconds since 1970.
 pub fn time(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
@@ -35,7 +39,7 @@ pub fn time(_: &mut SchemaGenerator) -> Schema {
         "anyOf": [
             { "type": "string", "format": "date-time" },
             { "type": "string", "format": "date" },
-            { "type": "number", "minimum": 0, "maximum": 253_402_300_799_000_i64 },
+            { "type": "number", "minimum": EARLIEST, "maximum": LATEST },
             { "type": "null" },
         ],
     })

@@ -50,6 +50,19 @@ fn every_field_of_a_request_counts() {
     assert_eq!(explained["why_not"]["fate"], "unknown");
 }
 
+/// The description says between which numbers a time lies.
+#[test]
+fn a_clock_may_stand_at_any_time_that_the_description_allows() {
+    let server = Server::filled();
+    let schema =
+        server.get("/openapi.json").json()["components"]["schemas"]["Ask"]["properties"]["now"].clone();
+    let numbers = schema["anyOf"].as_array().unwrap().iter().find(|one| one["type"] == "number").unwrap();
+    let (first, last) = (numbers["minimum"].as_i64().unwrap(), numbers["maximum"].as_i64().unwrap());
+    let status = |now: i64| server.post("/v1/search", &json!({"query": "rollback", "now": now})).status;
+    assert_eq!([first, -1, 0, last].map(status), [200; 4]);
+    assert_eq!([first - 1, last + 1].map(status), [400; 2]);
+}
+
 #[test]
 fn hits_are_counted_by_source_on_every_page() {
     let server = Server::filled();
