@@ -78,6 +78,7 @@ pub mod leg;
 pub mod link;
 pub mod linked;
 mod located;
+mod object;
 pub mod pipeline;
 pub mod recency;
 pub mod replay;

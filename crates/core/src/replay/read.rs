@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::item::Listed;
 use crate::leg::{Bounds, Direction, Leg, LegState, checked_weight};
 use crate::located;
+use crate::object::{Object, object};
 use crate::pipeline::{PipelineSpec, Search};
 use crate::rerank::Verdict;
 use crate::time::Moment;
@@ -52,7 +53,7 @@ struct ListIn {
     weight: Option<f64>,
     #[serde(default)]
     direction: Direction,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     bounds: Bounds,
     #[serde(default)]
     state: LegState,
@@ -105,7 +106,7 @@ impl<'de> Visitor<'de> for ListsVisitor {
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Lists, S::Error> {
         let mut lists: Vec<Checked> = Vec::new();
-        while let Some(list) = seq.next_element::<ListIn>()? {
+        while let Some(Object(list)) = seq.next_element::<Object<ListIn>>()? {
             let list = list.check(lists.len()).map_err(located::refuse)?;
             if lists.iter().any(|known| known.leg.name == list.leg.name) {
                 return Err(located::refuse(Error::Duplicate { what: "list", name: list.leg.name }));
