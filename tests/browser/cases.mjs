@@ -416,7 +416,7 @@ export const cases = [
     await at.picture("phone-evaluation");
   }],
 
-  ["first result after the last key (a report)", {}, async (at) => {
+  ["first result after the last key (a report)", { inTime: true }, async (at) => {
     const { page, report } = at;
     await visit(at);
     const took = [];

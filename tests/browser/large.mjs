@@ -92,7 +92,7 @@ function filled(world) {
 const middle = (values, part = 0.5) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))];
 
 export const large = [
-  [`${SOURCES * EACH} chunks (a report)`, {}, async (at) => {
+  [`${SOURCES * EACH} chunks (a report)`, { inTime: true }, async (at) => {
     const { page, world, report } = at;
     const store = filled(world);
     const models = process.env.MAINSTEM_MODELS;
