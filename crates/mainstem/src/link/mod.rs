@@ -1,9 +1,9 @@
 //! Linking documents: discover (dense, lexical, title) → aggregate chunks to documents → fuse → judge → edges.
 //!
-//! * [`discover`]: for each document, others that may belong to it, each way by itself, chunks brought together to documents, the ways fused;
-//! * [`telling`]: which words of a document tell it from others;
-//! * [`judge`]: how alike the first chunks of two documents are: MaxSim, cosines, or words;
-//! * [`crew`]: many documents at once, with the same outcome on any number of threads.
+//! * `discover`: for each document, others that may belong to it, each way by itself, chunks brought together to documents, the ways fused;
+//! * `telling`: which words of a document tell it from others;
+//! * `judge`: how alike the first chunks of two documents are: MaxSim, cosines, or words;
+//! * `crew`: many documents at once, with the same outcome on any number of threads.
 //!
 //! Nothing is compared with everything: a document is compared with the best few that the indexes find for it. In memory are the names of
 //! all documents, the numbers of their chunks, and these few for each of them; texts are read when they are needed.
