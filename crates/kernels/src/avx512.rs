@@ -6,16 +6,18 @@ use std::arch::x86_64::{
     __m512, __m512i, _CMP_GT_OQ, _mm_add_epi32, _mm_storeu_si128, _mm256_add_epi32, _mm256_castsi256_si128,
     _mm256_extracti128_si256, _mm256_storeu_si256, _mm512_add_epi32, _mm512_add_epi64, _mm512_and_si512,
     _mm512_castsi512_si256, _mm512_cvtepi64_epi32, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64,
-    _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_cmp_ps_mask, _mm512_maskz_loadu_epi8,
-    _mm512_maskz_loadu_ps, _mm512_max_ps, _mm512_popcnt_epi8, _mm512_popcnt_epi64, _mm512_reduce_add_epi32,
-    _mm512_reduce_add_epi64, _mm512_set1_epi8, _mm512_set1_ps, _mm512_setzero_ps, _mm512_setzero_si512,
-    _mm512_shuffle_i64x2, _mm512_storeu_ps, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64,
-    _mm512_unpacklo_epi32, _mm512_unpacklo_epi64, _mm512_xor_si512,
+    _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_mask_add_epi32, _mm512_mask_cmp_ps_mask,
+    _mm512_maskz_loadu_epi8, _mm512_maskz_loadu_ps, _mm512_maskz_permutex2var_epi64, _mm512_max_ps,
+    _mm512_permutex2var_epi64, _mm512_permutexvar_epi32, _mm512_popcnt_epi8, _mm512_popcnt_epi64,
+    _mm512_reduce_add_epi32, _mm512_reduce_add_epi64, _mm512_set1_epi8, _mm512_set1_ps, _mm512_setr_epi32,
+    _mm512_setr_epi64, _mm512_setzero_ps, _mm512_setzero_si512, _mm512_shuffle_i64x2, _mm512_storeu_ps,
+    _mm512_storeu_si512, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32,
+    _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 
 use crate::avx2::prefetch;
 use crate::maxsim::PANEL;
-use crate::signs::{SignQuery, WEIGHTS};
+use crate::signs::{PACKED, SignQuery, WEIGHTS};
 
 /// Bytes in a register.
 const WIDTH: usize = 64;
@@ -132,6 +134,8 @@ fn lane_sums([a, b, c, d]: [__m512i; 4]) -> [u32; 4] {
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx512bitalg")]
 pub(crate) fn sign_dots(query: &SignQuery, rows: &[u8], out: &mut [i32]) {
     let len = query.row_len();
+    let done = query.packed().map_or(0, |planes| packed_sign_dots(planes, rows, out));
+    let (rows, out) = (&rows[done * len..], &mut out[done..]);
     let (groups, rest) = out.as_chunks_mut::<4>();
     let split = groups.len() * 4 * len;
     for (out, rows) in groups.iter_mut().zip(rows.chunks_exact(4 * len)) {
@@ -143,6 +147,62 @@ pub(crate) fn sign_dots(query: &SignQuery, rows: &[u8], out: &mut [i32]) {
         let [sums] = chosen_sums(query, [row]);
         *out = _mm512_reduce_add_epi32(sums);
     }
+}
+
+/// [`sign_dots`] of rows of 384 bits, sixteen at a time: four of them fill three registers, where one by one would leave a quarter of each
+/// empty. Returns how many rows are done.
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx512bitalg")]
+fn packed_sign_dots(planes: &[[u8; PACKED]; 4], rows: &[u8], out: &mut [i32]) -> usize {
+    let planes = planes.each_ref().map(|plane| thirds(plane));
+    let weights = WEIGHTS.map(|weight| _mm512_set1_epi8(weight));
+    // The sums of four rows are one lane of each quarter.
+    let in_order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    let (blocks, outs) = (rows.as_chunks::<{ 4 * PACKED }>().0, out.as_chunks_mut::<16>().0);
+    let done = blocks.len().min(outs.len());
+    for (out, block) in outs.iter_mut().zip(blocks) {
+        let mut sums = [_mm512_setzero_si512(); 4];
+        for (sum, rows) in sums.iter_mut().zip(block.as_chunks::<PACKED>().0) {
+            *sum = packed_sums(&planes, &weights, rows);
+        }
+        let sums = _mm512_permutexvar_epi32(in_order, quarter_sums(sums));
+        // SAFETY: sixteen sums of 32 bits fill the array.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), sums) };
+    }
+    16 * done
+}
+
+/// The partial sums of four rows, those of each in a quarter of the register.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx512bitalg")]
+fn packed_sums(planes: &[[__m512i; 3]; 4], weights: &[__m512i; 4], rows: &[u8; PACKED]) -> __m512i {
+    let bits = thirds(rows);
+    let mut sums = [_mm512_setzero_si512(); 3];
+    for (plane, weight) in planes.iter().zip(weights) {
+        for ((sum, bits), plane) in sums.iter_mut().zip(bits).zip(plane) {
+            let chosen = _mm512_popcnt_epi8(_mm512_and_si512(bits, *plane));
+            *sum = _mm512_dpbusd_epi32(*sum, chosen, *weight);
+        }
+    }
+    // The quarters are those of rows AAAB, BBCC and CDDD. They are put together as ABCD three times; those that are already in their place,
+    // the first and the last, are added there.
+    let [x, y, z] = sums;
+    let once = _mm512_permutex2var_epi64(x, _mm512_setr_epi64(4, 5, 6, 7, 8, 9, 10, 11), z);
+    let twice = _mm512_setr_epi64(2, 3, 8, 9, 12, 13, 0, 0);
+    let twice = _mm512_maskz_permutex2var_epi64(0b0011_1111, x, twice, y);
+    let thrice = _mm512_setr_epi64(0, 0, 2, 3, 6, 7, 12, 13);
+    let thrice = _mm512_maskz_permutex2var_epi64(0b1111_1100, y, thrice, z);
+    let sum = _mm512_add_epi32(once, _mm512_add_epi32(twice, thrice));
+    let sum = _mm512_mask_add_epi32(sum, 0b0000_0000_0000_1111, sum, x);
+    _mm512_mask_add_epi32(sum, 0b1111_0000_0000_0000, sum, z)
+}
+
+/// Three registers of bytes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn thirds(bytes: &[u8; PACKED]) -> [__m512i; 3] {
+    let [a, b, c] = [0, 1, 2].map(|third| bytes[third * WIDTH..].as_ptr());
+    // SAFETY: each third is one register wide.
+    unsafe { [_mm512_loadu_si512(a.cast()), _mm512_loadu_si512(b.cast()), _mm512_loadu_si512(c.cast())] }
 }
 
 /// For each row, sixteen partial sums of the components whose bit is set: the bits that are chosen are counted in each byte of a plane, and
@@ -182,16 +242,23 @@ pub(crate) fn above(scores: &[f32], bar: f32, out: &mut [u64]) {
 /// The sum of each register's lanes of 32 bits, as [`lane_sums`].
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn lane_sums_i32([a, b, c, d]: [__m512i; 4]) -> [i32; 4] {
-    let ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-    let cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
-    let all = _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
+fn lane_sums_i32(sums: [__m512i; 4]) -> [i32; 4] {
+    let all = quarter_sums(sums);
     let half = _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64::<1>(all));
     let quarter = _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256::<1>(half));
     let mut sums = [0; 4];
     // SAFETY: four sums of 32 bits fill the array.
     unsafe { _mm_storeu_si128(sums.as_mut_ptr().cast(), quarter) };
     sums
+}
+
+/// The sum of each quarter of four registers: in each quarter, a lane for each register.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn quarter_sums([a, b, c, d]: [__m512i; 4]) -> __m512i {
+    let ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+    let cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
+    _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd))
 }
 
 /// Query tokens sit in the lanes, so the running maximum is vertical and nothing is reduced before the end.

@@ -4,6 +4,8 @@ use std::fmt;
 
 /// Bytes of a plane that are looked at together.
 pub(crate) const BLOCK: usize = 64;
+/// Bytes of four rows of 384 bits, which fill three registers of [`BLOCK`].
+pub(crate) const PACKED: usize = 3 * BLOCK;
 /// What the planes stand for, the lowest bit first: two's complement of four bits.
 pub(crate) const WEIGHTS: [i8; 4] = [1, 2, 4, -8];
 
@@ -16,6 +18,8 @@ pub struct SignQuery {
     codes: Vec<i8>,
     /// For each 512 components, the four planes, with zeros behind the last component.
     planes: Vec<[[u8; BLOCK]; 4]>,
+    /// The four planes of a query of 384 components, each four times, as its rows lie one behind another.
+    packed: Option<Box<[[u8; PACKED]; 4]>>,
 }
 
 impl SignQuery {
@@ -35,7 +39,11 @@ impl SignQuery {
                 plane[at / 8 % BLOCK] |= (code.cast_unsigned() >> bit & 1) << (at % 8);
             }
         }
-        Self { codes, planes }
+        let packed = (codes.len() * 4 == PACKED * 8).then(|| {
+            let plane = |at: usize| std::array::from_fn(|byte| planes[0][at][byte % (PACKED / 4)]);
+            Box::new([0, 1, 2, 3].map(plane))
+        });
+        Self { codes, planes, packed }
     }
 
     /// The numbers.
@@ -56,6 +64,11 @@ impl SignQuery {
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn planes(&self) -> &[[[u8; BLOCK]; 4]] {
         &self.planes
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn packed(&self) -> Option<&[[u8; PACKED]; 4]> {
+        self.packed.as_deref()
     }
 }
 

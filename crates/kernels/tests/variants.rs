@@ -57,7 +57,10 @@ fn score() -> impl Strategy<Value = f32> + Clone {
 
 /// A query, some rows of one bit per component (and noise in the bits behind), and their number.
 fn signs() -> impl Strategy<Value = (Vec<i8>, Vec<u8>, usize)> {
-    (prop_oneof![0_usize..20, 0_usize..300, 500_usize..1100], 0_usize..7).prop_flat_map(|(len, count)| {
+    // Rows of 384 bits have a way of their own.
+    let of_any = (prop_oneof![0_usize..20, 0_usize..300, 500_usize..1100], 0_usize..7);
+    let of_384 = (Just(384_usize), 0_usize..70);
+    prop_oneof![2 => of_any, 1 => of_384].prop_flat_map(|(len, count)| {
         let query = vec(prop_oneof![-8_i8..8, Just(-8), Just(7)], len);
         (query, vec(any::<u8>(), len.div_ceil(8) * count), Just(count))
     })
