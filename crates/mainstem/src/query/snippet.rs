@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// How long a snippet is, in characters.
@@ -83,15 +84,16 @@ fn window(text: &str, matches: &[Range<usize>]) -> Range<usize> {
 
 /// The match from which on a window shows the most different words, then the most matches.
 fn densest(text: &str, matches: &[Range<usize>]) -> Option<usize> {
+    // Each word by the first match that says it.
+    let mut firsts = FxHashMap::default();
+    let words = matches.iter().map(|range| text[range.clone()].to_lowercase());
+    let words: Vec<usize> = words.zip(0..).map(|(word, at)| *firsts.entry(word).or_insert(at)).collect();
     let worth = |index: &usize| {
-        let start = matches[*index].start;
-        let end = start + (LENGTH - LEAD);
-        let inside = matches[*index..].iter().take_while(|range| range.end <= end);
-        let mut words: Vec<_> = inside.map(|range| text[range.clone()].to_lowercase()).collect();
-        let all = words.len();
-        words.sort_unstable();
-        words.dedup();
-        (words.len(), all, std::cmp::Reverse(*index))
+        let end = matches[*index].start + (LENGTH - LEAD);
+        let all = matches[*index..].iter().take_while(|range| range.end <= end).count();
+        let inside = &words[*index..][..all];
+        let different = (0..all).filter(|at| !inside[..*at].contains(&inside[*at])).count();
+        (different, all, std::cmp::Reverse(*index))
     };
     (0..matches.len()).max_by_key(worth)
 }

@@ -20,6 +20,8 @@ pub fn highlights(text: &str, query: &str) -> Vec<Range<usize>> {
 pub struct Highlighter {
     words: FxHashSet<String>,
     single: FxHashSet<String>,
+    /// The plain words of the query as they stand there, which need no stemming in a text either.
+    plain: Vec<Vec<u8>>,
     /// How a plain word begins that is going to be one of the words.
     stems: Vec<Vec<u8>>,
     /// The letters that these begin with, a bit each: most words of a text begin with another.
@@ -39,7 +41,16 @@ impl Highlighter {
         let mut stems: Vec<_> = words.iter().map(|word| beginning(word.as_bytes()).to_vec()).collect();
         stems.sort_unstable();
         let letters = stems.iter().filter_map(|stem| stem.first()).fold(0, |all, byte| all | letter(*byte));
-        Self { words, single, stems, letters }
+        let plain = pieces(query).filter_map(|piece| {
+            let piece = &query.as_bytes()[piece];
+            Some(piece[plain_word(piece)?].to_ascii_lowercase())
+        });
+        let is_meant = |word: &Vec<u8>| {
+            let word = String::from_utf8(word.clone()).ok();
+            word.and_then(term).is_some_and(|term| words.contains(&term))
+        };
+        let plain = plain.filter(is_meant).collect();
+        Self { words, single, plain, stems, letters }
     }
 
     /// The bytes of a text that match a word of the query, in order, without overlaps.
@@ -61,16 +72,20 @@ impl Highlighter {
     fn look(&self, text: &str, piece: Range<usize>, spans: &mut Vec<Range<usize>>) {
         if let Some(word) = plain_word(&text.as_bytes()[piece.clone()]) {
             let word = piece.start + word.start..piece.start + word.end;
-            if self.may_mean(&text.as_bytes()[word.clone()])
-                && term(text[word.clone()].to_ascii_lowercase())
-                    .is_some_and(|term| self.words.contains(&term))
-            {
+            if self.means(&text[word.clone()]) {
                 spans.push(word);
             }
             return;
         }
         let found = tokens(&text[piece.clone()]).into_iter().filter(|token| self.words.contains(&token.term));
         spans.extend(found.map(|token| piece.start + token.start..piece.start + token.end));
+    }
+
+    /// Whether the stem of a plain word is one of the words.
+    fn means(&self, word: &str) -> bool {
+        self.may_mean(word.as_bytes())
+            && (self.plain.iter().any(|plain| plain.eq_ignore_ascii_case(word.as_bytes()))
+                || term(word.to_ascii_lowercase()).is_some_and(|term| self.words.contains(&term)))
     }
 
     /// Whether the stem of a plain word can be one of the words.
