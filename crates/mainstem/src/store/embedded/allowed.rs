@@ -25,6 +25,16 @@ impl Scope {
     pub(crate) fn has(&self, source: u32) -> bool {
         self.sources.as_ref().is_none_or(|sources| sources.binary_search(&source).is_ok())
     }
+
+    /// Whether it is known to be the same as another.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        let readable = match (&self.readable, &other.readable) {
+            (Some(own), Some(others)) => Arc::ptr_eq(own, others),
+            (None, None) => true,
+            _ => false,
+        };
+        readable && self.sources == other.sources
+    }
 }
 
 /// A set of chunks, in order and as bits.

@@ -15,7 +15,7 @@ use super::cards::{Cards, Files};
 use super::catch_up::{Derived, Stumble};
 use super::check;
 use super::lexical::{Lexical, LexicalView};
-use super::matrix::{Matrix, MatrixView};
+use super::matrix::{Matrix, MatrixView, Widener};
 use super::pool::{Pool, Reading, lock};
 use super::remembered::Remembered;
 use super::truth::outline::Outline;
@@ -99,7 +99,17 @@ pub(super) struct Snapshot {
     shared: Arc<Shared>,
 }
 
+/// How many chunks are looked at in about a millisecond.
+const BRIEF: u64 = 200_000;
+
 type ByNumber = Vec<(u32, Vec<Found>)>;
+
+/// What chunks are read into, one after another.
+#[derive(Default)]
+struct Room {
+    card: Vec<u8>,
+    vector: Widener,
+}
 
 impl Snapshot {
     /// The store as it is now.
@@ -319,7 +329,7 @@ impl Snapshot {
 
     /// The chunks of these numbers, in the order asked; those that are gone are left out.
     fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<StoredChunk>, Error> {
-        let mut room = Vec::new();
+        let mut room = Room::default();
         // Whether a chunk is still there, an index can say that is exactly at this moment.
         let files = self.shared.cards.files().filter(|_| self.level);
         let on_card = |id: &ChunkId| self.on_card(*id, files.as_deref()?, &mut room);
@@ -360,9 +370,9 @@ impl Snapshot {
     }
 
     /// A chunk from its card and its row of the matrix; nothing where it has to be read from the truth.
-    fn on_card(&self, id: ChunkId, files: &Files, room: &mut Vec<u8>) -> Option<StoredChunk> {
-        let card = files.card(id, room)?;
-        let vector = if card.embedded { Some(self.matrix.vector(id)?) } else { None };
+    fn on_card(&self, id: ChunkId, files: &Files, room: &mut Room) -> Option<StoredChunk> {
+        let card = files.card(id, &mut room.card)?;
+        let vector = if card.embedded { Some(self.matrix.vector(id, &mut room.vector)?) } else { None };
         let source = self.sources.iter().find(|source| source.number == card.source)?.name.clone();
         let (document, chunk) = card.open()?;
         Some(StoredChunk { id, document: Document { source, ..document }, chunk: Chunk { vector, ..chunk } })
@@ -424,5 +434,13 @@ impl View for Snapshot {
 
     fn fetch(&self, chunks: &[ChunkId]) -> Result<Vec<StoredChunk>, Failure> {
         self.chunks(chunks).map_err(boxed)
+    }
+
+    fn is_brief(&self, retrieval: &Retrieval<'_>) -> bool {
+        let chunks = match retrieval.channel {
+            Channel::Dense => self.matrix.len() as u64,
+            Channel::Lexical => self.lexical.doc_count(),
+        };
+        chunks <= BRIEF
     }
 }

@@ -1,7 +1,8 @@
 //! Searching the index as of one commit.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use mainstem_core::ChunkId;
 use mainstem_core::contract::Found;
@@ -21,6 +22,7 @@ use super::statistics::{Known, Statistics, Terms};
 use super::tops::Tops;
 use crate::Error;
 use crate::store::embedded::allowed::{self, Allowed, Scope};
+use crate::store::embedded::pool::lock;
 
 /// When one in so many chunks is allowed, or fewer, they are scored one by one.
 const FEW: u64 = 20;
@@ -35,7 +37,19 @@ pub(crate) struct LexicalView {
     /// What was found out about the sources.
     known: Arc<OnceLock<Known>>,
     spreads: Arc<background::Known>,
+    /// The queries that were last compiled: a search asks for the same one several times.
+    recent: Arc<Mutex<VecDeque<Recent>>>,
     dir: PathBuf,
+}
+
+/// How many compiled queries are kept.
+const RECENT: usize = 4;
+
+/// A query that was compiled, and for whom.
+struct Recent {
+    text: String,
+    scope: Scope,
+    compiled: Arc<Compiled>,
 }
 
 /// What a segment knows about its chunks besides their words.
@@ -125,8 +139,8 @@ impl LexicalView {
         };
         let segments = || searcher.segment_readers().iter().zip(&*names);
         let columns = reading(dir, || segments().map(columns).collect())?;
-        let (known, spreads, dir) = (Arc::default(), Arc::default(), dir.to_owned());
-        Ok(Self { searcher, columns, names, known, spreads, dir })
+        let (known, spreads, recent) = (Arc::default(), Arc::default(), Arc::default());
+        Ok(Self { searcher, columns, names, known, spreads, recent, dir: dir.to_owned() })
     }
 
     /// The segments, with what they know about their chunks.
@@ -149,8 +163,20 @@ impl LexicalView {
         Ok(self.known.get_or_init(|| known))
     }
 
-    fn compiled(&self, text: &str, scope: &Scope) -> Result<Compiled, TantivyError> {
-        Compiled::new(text, &Statistics::new(self, scope)?, &self.searcher)
+    fn compiled(&self, text: &str, scope: &Scope) -> Result<Arc<Compiled>, TantivyError> {
+        let known = |recent: &&Recent| recent.text == text && recent.scope.is(scope);
+        if let Some(recent) = lock(&self.recent).iter().find(known) {
+            return Ok(Arc::clone(&recent.compiled));
+        }
+        let compiled = Arc::new(Compiled::new(text, &Statistics::new(self, scope)?, &self.searcher)?);
+        let mut recent = lock(&self.recent);
+        recent.truncate(RECENT - 1);
+        recent.push_front(Recent {
+            text: text.to_owned(),
+            scope: scope.clone(),
+            compiled: Arc::clone(&compiled),
+        });
+        Ok(compiled)
     }
 
     /// How many chunks there are.

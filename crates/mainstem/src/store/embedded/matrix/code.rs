@@ -47,7 +47,7 @@ pub(super) fn widened(exact: &[u8]) -> Vec<f32> {
 
 /// Reads vectors in f16.
 #[derive(Debug, Default)]
-pub(super) struct Widener {
+pub(crate) struct Widener {
     halves: Vec<f16>,
     floats: Vec<f32>,
 }

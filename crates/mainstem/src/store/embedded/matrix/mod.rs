@@ -48,6 +48,7 @@ use super::allowed::Allowed;
 use crate::Error;
 use snapshot::Snapshot;
 
+pub(crate) use code::Widener;
 pub(crate) use sample::Sample;
 pub(crate) use view::MatrixView;
 pub(crate) use writer::MatrixWriter;

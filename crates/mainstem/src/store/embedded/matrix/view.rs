@@ -8,7 +8,7 @@ use mainstem_kernels::{dot_f16, prefetch};
 
 use super::super::allowed::{Scope, Spread};
 use super::best::Best;
-use super::code::{self, Probe};
+use super::code::{self, Probe, Widener};
 use super::scan::{Pass, Scan};
 use super::slots::Slots;
 use super::snapshot::Snapshot;
@@ -84,17 +84,20 @@ impl MatrixView {
     /// When the query is not of the matrix's dimension, or not of finite numbers.
     pub(crate) fn scores(&self, query: &[f32], chunks: &[ChunkId]) -> Result<Vec<Option<f64>>, Error> {
         let Some(probe) = self.probe(query)? else { return Ok(vec![None; chunks.len()]) };
-        let score = |chunk: &ChunkId| {
-            let row = self.snapshot.find(chunk.0)?;
-            Some(self.exact(&probe, row))
+        let rows: Vec<Option<u32>> = chunks.iter().map(|chunk| self.snapshot.find(chunk.0)).collect();
+        let score = |(at, row): (usize, &Option<u32>)| {
+            if let Some(Some(ahead)) = rows.get(at + AHEAD) {
+                prefetch(self.snapshot.exact_of(*ahead));
+            }
+            row.map(|row| self.exact(&probe, row))
         };
-        Ok(chunks.iter().map(score).collect())
+        Ok(rows.iter().enumerate().map(score).collect())
     }
 
     /// The vector of a chunk, of length 1 and as exact as f16 is; nothing for one that has none.
-    pub(crate) fn vector(&self, chunk: ChunkId) -> Option<Vec<f32>> {
+    pub(crate) fn vector(&self, chunk: ChunkId, widener: &mut Widener) -> Option<Vec<f32>> {
         let row = self.snapshot.find(chunk.0)?;
-        Some(code::widened(self.snapshot.exact_of(row)))
+        Some(widener.widen(self.snapshot.exact_of(row)).to_vec())
     }
 
     /// Whether the row of a chunk is, to the bit, what its vector makes it.
