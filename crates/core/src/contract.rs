@@ -277,6 +277,13 @@ pub trait View: Scoring {
     /// # Errors
     /// When the store cannot be read.
     fn fetch(&self, chunks: &[ChunkId]) -> Result<Vec<StoredChunk>, Failure>;
+
+    /// Whether a retrieval takes hardly longer than to wake a thread for it, and waits for nobody: then a search asks in its own thread, and
+    /// reads there what was found.
+    fn is_brief(&self, retrieval: &Retrieval<'_>) -> bool {
+        let _ = retrieval;
+        false
+    }
 }
 
 /// What is known about an embedding model.

@@ -6,9 +6,10 @@
 //! cargo bench -p mainstem --bench engine -- ingest DATA STORE
 //! cargo bench -p mainstem --bench engine -- query DATA STORE
 //! cargo bench -p mainstem --bench engine -- parts DATA STORE
+//! cargo bench -p mainstem --bench engine -- again hybrid|alike|dense|words|filtered DATA STORE
 //! ```
 //!
-//! Each prints one line of JSON; `parts` says where a search spends its time, in milliseconds. `cargo bench --bench engine` without arguments does nothing, so that all benchmarks can be run at once.
+//! Each prints one line of JSON; `parts` and `again` say where a search spends its time, in milliseconds. `cargo bench --bench engine` without arguments does nothing, so that all benchmarks can be run at once.
 
 use std::fs;
 use std::hint::black_box;
@@ -24,10 +25,17 @@ use mainstem_core::time::Moment;
 use mainstem_core::{Chunk, Document, Failure};
 use serde_json::{Map, Value, json};
 
+/// As the binary does it.
+#[cfg(all(unix, target_pointer_width = "64"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 const DIM: usize = 384;
 /// Documents of one write; each write is on the disk and searchable when it returns.
 const BATCH: usize = 10_000;
 const WARM: usize = 20;
+/// How often [`again`] asks every query.
+const ROUNDS: usize = 5;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -36,9 +44,12 @@ fn main() -> Outcome<()> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["ingest", data, store] => ingest(Path::new(data), Path::new(store)),
         ["query", data, store] => query(Path::new(data), Path::new(store)),
+        ["again", kind, data, store] => again(kind, Path::new(data), Path::new(store)),
         ["parts", data, store] => parts(Path::new(data), Path::new(store)),
         _ => {
-            println!("usage: engine ingest|query|parts DATA STORE; see benches/peers/engine");
+            println!(
+                "usage: engine ingest|query|parts DATA STORE, or again KIND DATA STORE; see benches/peers/engine"
+            );
             Ok(())
         }
     }
@@ -93,8 +104,6 @@ fn query(data: &Path, folder: &Path) -> Outcome<()> {
 
     let hybrids = times(&engine, asked.iter().map(|asked| hybrid(*asked)), |_, _| ())?;
     let alike = times(&engine, asked.iter().map(|asked| alike(*asked)), |_, _| ())?;
-    let only =
-        |channel| move |asked: &(&str, &[f32])| Request { channels: Some(vec![channel]), ..hybrid(*asked) };
     let mut found = 0;
     let dense = times(&engine, asked.iter().map(only(Channel::Dense)).map(plain), |at, response| {
         found +=
@@ -115,6 +124,32 @@ fn query(data: &Path, folder: &Path) -> Outcome<()> {
     Ok(())
 }
 
+/// One kind of search again and again, for a profiler to look at.
+fn again(kind: &str, data: &Path, folder: &Path) -> Outcome<()> {
+    let texts = fs::read_to_string(data.join("queries.txt"))?;
+    let vectors = floats(&data.join("query_vectors.f32"))?;
+    let asked: Vec<_> = texts.lines().zip(vectors.chunks_exact(DIM)).collect();
+    let engine = Engine::new(Arc::new(EmbeddedStore::open_read_only(folder)?), None, Settings::default());
+    let requests: Vec<Request> = match kind {
+        "hybrid" => asked.iter().map(|asked| hybrid(*asked)).collect(),
+        "alike" => asked.iter().map(|asked| alike(*asked)).collect(),
+        "dense" => asked.iter().map(only(Channel::Dense)).map(plain).collect(),
+        "words" => asked.iter().map(only(Channel::Lexical)).map(plain).collect(),
+        "filtered" => asked.iter().enumerate().map(filtered).collect(),
+        other => {
+            return Err(
+                format!("expected hybrid, alike, dense, words or filtered, received `{other}`").into()
+            );
+        }
+    };
+    let mut taken = Taken::default();
+    for request in std::iter::repeat_n(&requests, ROUNDS).flatten() {
+        taken.search(&engine, request)?;
+    }
+    println!("{}", json!(taken.medians()));
+    Ok(())
+}
+
 /// What each part took, in milliseconds.
 #[derive(Default)]
 struct Taken(IndexMap<&'static str, Vec<f64>>);
@@ -126,6 +161,24 @@ impl Taken {
 
     fn add(&mut self, name: &'static str, time: Duration) {
         self.0.entry(name).or_default().push(time.as_secs_f64() * 1e3);
+    }
+
+    /// A whole search, and its parts.
+    fn search(&mut self, engine: &Engine, request: &Request) -> Outcome<()> {
+        let start = Instant::now();
+        let response = black_box(engine.search(request).map_err(said)?);
+        self.since("search", start);
+        let timings = &response.timings;
+        self.add("search: plan", timings.plan);
+        for (channel, at) in &timings.legs {
+            let home =
+                if *channel == Channel::Dense { "search: dense home at" } else { "search: lexical home at" };
+            self.add(home, *at);
+        }
+        self.add("search: retrieve, complete, read", timings.retrieve);
+        self.add("search: rank", timings.rank);
+        self.add("search: present", timings.present);
+        Ok(())
     }
 
     fn medians(self) -> IndexMap<&'static str, f64> {
@@ -156,20 +209,7 @@ fn parts(data: &Path, folder: &Path) -> Outcome<()> {
     }
     // By themselves: what ran before a search is not to have filled the caches for it.
     for asked in texts.lines().zip(vectors.chunks_exact(DIM)) {
-        let start = Instant::now();
-        let response = black_box(engine.search(&hybrid(asked)).map_err(said)?);
-        taken.since("search", start);
-        let timings = &response.timings;
-        taken.add("search: plan", timings.plan);
-        for (channel, at) in &timings.legs {
-            taken.add(
-                if *channel == Channel::Dense { "search: dense home at" } else { "search: lexical home at" },
-                *at,
-            );
-        }
-        taken.add("search: retrieve, complete, read", timings.retrieve);
-        taken.add("search: rank", timings.rank);
-        taken.add("search: present", timings.present);
+        taken.search(&engine, &hybrid(asked))?;
     }
     println!("{}", json!(taken.medians()));
     Ok(())
@@ -214,6 +254,11 @@ fn hybrid((text, vector): (&str, &[f32])) -> Request {
 fn alike(asked: (&str, &[f32])) -> Request {
     let stages = json!({ "across": "rank", "fuse": { "method": "rrf" }, "dedup": null, "neighbours": null, "prior": null });
     Request { pipeline: stages, ..hybrid(asked) }
+}
+
+/// One channel.
+fn only(channel: Channel) -> impl Fn(&(&str, &[f32])) -> Request {
+    move |asked| Request { channels: Some(vec![channel]), ..hybrid(*asked) }
 }
 
 /// The channel's own order: without the stages that collapse copies or weigh hits anew, as the other systems answer.

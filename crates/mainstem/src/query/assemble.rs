@@ -59,13 +59,13 @@ pub(super) fn search(
     search.notes.extend(plan.notes.iter().cloned());
     search.notes.extend(outcomes.iter().flat_map(notes));
     search.candidates = lists.renamed(|chunk| {
-        let Some(mut named) = read.remove(chunk) else {
+        let Some(named) = read.remove(chunk) else {
             search.words.push(None);
             search.items.push(Item::default());
             return chunk.to_string();
         };
         search.words.push(named.words);
-        search.items.push(item(&mut named.stored));
+        search.items.push(named.item);
         chunks.insert(named.name.clone(), named.stored);
         named.name
     });
@@ -135,7 +135,7 @@ fn notes(outcome: &Outcome) -> Vec<String> {
 }
 
 /// What the stages may look at. The vector goes with it.
-fn item(chunk: &mut StoredChunk) -> Item {
+pub(super) fn item(chunk: &mut StoredChunk) -> Item {
     let vector = chunk.chunk.vector.take();
     let document = &chunk.document;
     let url = document.url.as_ref().map(|url| ("url", Value::from(url.as_str())));

@@ -4,14 +4,19 @@
 //! Everything that can block happens here, so that the search can go on without it.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use indexmap::IndexMap;
 use mainstem_core::contract::{Channel, Ctx, Embedder, Filter, Found, FoundIn, Retrieval, View};
-use mainstem_core::{Across, ChunkId, Failure, StoredChunk, Words};
+use mainstem_core::{Across, ChunkId, Failure, Item, StoredChunk, Words};
 use rustc_hash::FxHashMap;
 
+use super::assemble::item;
 use super::cache::VectorCache;
 use crate::Error;
+
+/// How many chunks are read before it is asked again whether there is time.
+const AT_ONCE: usize = 16;
 
 /// What an errand needs; nothing of it is borrowed, because a late errand outlives its search.
 #[derive(Clone)]
@@ -38,6 +43,8 @@ pub(super) struct Errand {
 pub(super) struct Named {
     pub(super) name: String,
     pub(super) stored: StoredChunk,
+    /// What the stages may look at.
+    pub(super) item: Item,
     /// The words of the chunk, where a stage is going to look at them.
     pub(super) words: Option<Arc<Words>>,
 }
@@ -122,6 +129,12 @@ impl Errand {
         Ok(Scale { typical, greatest, copies: Vec::new() })
     }
 
+    /// Whether it takes hardly longer than to wake a thread for it, and waits for nobody: not for a model that embeds the query either.
+    pub(super) fn is_brief(&self) -> bool {
+        let ready = self.channel == Channel::Lexical || self.vector.is_some();
+        ready && self.view.is_brief(&self.retrieval(self.vector.as_deref()))
+    }
+
     /// The scores of chunks that others found, where they are of a source that this errand searches.
     pub(super) fn score(&self, chunks: &[(String, ChunkId)]) -> Result<Completed, Failure> {
         let vector = self.vector()?;
@@ -139,13 +152,24 @@ impl Errand {
         Ok(completed)
     }
 
-    /// Reads what is known about chunks; those that are gone are left out.
+    /// Reads what is known about chunks; those that are gone are left out. Some at a time, so that it ends soon when there is no time left.
     pub(super) fn read(&self, chunks: &[ChunkId]) -> Result<Vec<Named>, Failure> {
-        let named = |stored: StoredChunk| {
+        let named = |mut stored: StoredChunk| {
             let words = self.compared.then(|| Arc::new(Words::of(&stored.chunk.text)));
-            Named { name: stored.name(), stored, words }
+            Named { name: stored.name(), item: item(&mut stored), stored, words }
         };
-        Ok(self.view.fetch(chunks)?.into_iter().map(named).collect())
+        let mut read = Vec::with_capacity(chunks.len());
+        for chunks in chunks.chunks(AT_ONCE) {
+            if self.ctx.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                let hint = "give the search a longer deadline".to_owned();
+                return Err(Box::new(Error::Unavailable {
+                    what: "there was no time to read it".into(),
+                    hint,
+                }));
+            }
+            read.extend(self.view.fetch(chunks)?.into_iter().map(named));
+        }
+        Ok(read)
     }
 
     /// The vector of the query, where the channel needs one.

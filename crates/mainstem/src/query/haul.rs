@@ -70,13 +70,13 @@ impl Reading<'_> {
         self.read(None, who)
     }
 
-    /// How many of the best candidates are worth reading; nothing where all are. Twice as many as the stages look at, for the copies
-    /// among them: a copy has nearly the score of what it is a copy of. The copy of a whole source may be anywhere.
+    /// How many of the best candidates are worth reading; nothing where all are. A third more than the stages look at, for the copies
+    /// among them; where there are more, everything is read. The copy of a whole source may be anywhere.
     fn depth(&self) -> Option<usize> {
         let spec = &self.legs.plan.pipeline;
         let looks_at = spec.looks_at()?;
         let whole = self.outcomes.iter().any(|outcome| !outcome.catch.scale.copies.is_empty());
-        let copies = if spec.dedup.is_some() { looks_at } else { 0 };
+        let copies = if spec.dedup.is_some() { looks_at.div_ceil(3) } else { 0 };
         (!whole && !self.legs.whole).then_some(looks_at.saturating_add(copies))
     }
 
@@ -138,8 +138,10 @@ impl Reading<'_> {
         for home in home {
             match home.map(|home| home.result) {
                 Some(Ok(named)) => read.extend(named),
-                Some(Err(reason)) => return Err((LegState::Failed, Some(reason))),
-                None => return Err((LegState::TimedOut, None)),
+                Some(Err(reason)) if self.legs.hands.started.elapsed() < hard => {
+                    return Err((LegState::Failed, Some(reason)));
+                }
+                Some(Err(_)) | None => return Err((LegState::TimedOut, None)),
             }
         }
         Ok(read)

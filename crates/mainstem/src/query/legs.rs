@@ -1,8 +1,9 @@
 //! Legs: all errands of a search at once, under a deadline, until what they found is read.
 //!
 //! Whoever comes home last finishes: each leg scores what the others found, and what is worth it is read. So a search whose legs all answer
-//! waits for its threads once, and not for every step. A search that has waited as long as the [deadline](mainstem_core::deadline) says
-//! finishes by itself, with the legs that are home; what comes later is dropped.
+//! waits for its threads once, and not for every step. One leg that is [brief](mainstem_core::contract::View::is_brief) the search runs itself
+//! meanwhile, since waking threads takes as long. A search that has waited as long as the [deadline](mainstem_core::deadline) says finishes by
+//! itself, with the legs that are home; what comes later is dropped.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -72,7 +73,7 @@ enum Message {
 /// Who finishes.
 #[derive(Clone, Copy)]
 pub(super) enum Finisher {
-    /// The last leg, which nobody waits for beyond the hard limit.
+    /// The last leg, which nobody waits for beyond the hard limit, or a search that ran it and need not wait for anybody.
     Leg,
     /// The search itself, which must not wait.
     Search,
@@ -95,7 +96,8 @@ impl Legs {
     /// When a list lacks what the fusion needs.
     pub(super) fn run(self: &Arc<Self>) -> Result<Haul, Error> {
         let (sender, receiver) = channel();
-        for (index, task) in self.tasks.iter().enumerate() {
+        let own = self.brief();
+        for (index, task) in self.tasks.iter().enumerate().filter(|(index, _)| own != Some(*index)) {
             let (legs, sender, errand) = (Arc::clone(self), sender.clone(), task.errand.clone());
             let home = move |brought| legs.came_home(index, brought, &sender);
             if let Err(refused) = self.hands.send_off(move || errand.run(), home) {
@@ -103,7 +105,19 @@ impl Legs {
             }
         }
         drop(sender);
-        self.wait(&receiver)
+        if let Some(index) = own {
+            let result = caught(|| self.tasks[index].errand.run());
+            drop(self.post(index, Home { at: self.hands.started.elapsed(), result }));
+        }
+        let who = if own.is_some() { Finisher::Leg } else { Finisher::Search };
+        self.wait(&receiver, who)
+    }
+
+    /// The leg that the search runs itself: of those that are brief, one by meaning takes longest.
+    fn brief(&self) -> Option<usize> {
+        let mut brief = (0..self.tasks.len()).filter(|index| self.tasks[*index].errand.is_brief());
+        let by_meaning = |index: &usize| self.tasks[*index].channel == Channel::Dense;
+        brief.clone().find(by_meaning).or_else(|| brief.next())
     }
 
     fn board(&self) -> MutexGuard<'_, Board> {
@@ -134,8 +148,9 @@ impl Legs {
         drop(search.send(Message::Finished(finished)));
     }
 
-    /// Waits until the last leg has finished, or the soft limit has passed and one has arrived, or the hard limit has passed.
-    fn wait(self: &Arc<Self>, receiver: &Receiver<Message>) -> Result<Haul, Error> {
+    /// Waits until the last leg has finished, or the soft limit has passed and one has arrived, or the hard limit has passed. When all are
+    /// home, `who` finishes.
+    fn wait(self: &Arc<Self>, receiver: &Receiver<Message>, who: Finisher) -> Result<Haul, Error> {
         let (soft, hard) = (self.plan.deadline.soft.min(self.plan.deadline.hard), self.plan.deadline.hard);
         let mut alone = false;
         loop {
@@ -149,7 +164,7 @@ impl Legs {
                 board.taken = true;
                 let home = std::mem::take(&mut board.home);
                 drop(board);
-                return self.finish(home, Finisher::Search);
+                return self.finish(home, if all && !late { who } else { Finisher::Search });
             }
             if late || alone {
                 return self.unread(LegState::TimedOut, None);

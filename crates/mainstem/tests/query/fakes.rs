@@ -34,6 +34,8 @@ pub(crate) struct Fake {
     pub(crate) chunks: Vec<StoredChunk>,
     pub(crate) dense: Act,
     pub(crate) lexical: Act,
+    /// Whether it may be asked by a search itself.
+    pub(crate) brief: bool,
     /// Whether it cannot score what it did not find.
     pub(crate) unable: bool,
     /// What it does when it is asked for chunks, before it gives them.
@@ -71,6 +73,7 @@ impl Fake {
             chunks,
             dense: Act::Give(vec![(2, 0.9), (11, 0.7), (1, 0.5), (3, 0.3), (12, 0.1)]),
             lexical: Act::Give(vec![(2, 8.0), (13, 6.0), (11, 4.0), (1, 2.0)]),
+            brief: false,
             unable: false,
             fetching: None,
             gives_first: 0,
@@ -226,6 +229,10 @@ impl View for Shared {
                 Ok(found)
             }
         }
+    }
+
+    fn is_brief(&self, _: &Retrieval<'_>) -> bool {
+        self.0.brief
     }
 
     fn fetch(&self, chunks: &[ChunkId]) -> Result<Vec<StoredChunk>, Failure> {

@@ -89,6 +89,41 @@ fn a_leg_that_panics_fails() {
     assert!(response.status.notes.contains(&"`dense` failed: it panicked: a bug in the store".to_owned()));
 }
 
+/// A search that runs a leg itself, of which it knows that it waits for nobody, gives the same answer, and does not wait for the others.
+#[test]
+fn a_search_that_runs_a_leg_itself_answers_as_others_do() {
+    let given = || (Fake::new().dense, Fake::new().lexical);
+    let late = || Act::Late(FOREVER, vec![(1, 9.0)]);
+    let acts = [
+        ("both answer", given()),
+        ("words are late", (given().0, late())),
+        ("words fail", (given().0, Act::Fail)),
+        ("meaning fails", (Act::Fail, given().1)),
+        ("meaning panics", (Act::Panic, given().1)),
+        ("both fail", (Act::Panic, Act::Fail)),
+    ];
+    for (name, (dense, lexical)) in acts {
+        let [itself, others] = [true, false].map(|brief| {
+            let fake = Fake { brief, ..Fake::new().dense(dense.clone()).lexical(lexical.clone()) };
+            let started = Instant::now();
+            // With a vector the leg by meaning is the brief one.
+            let request = Request { vector: Some(vec![1.0, 0.0]), deadline: None, ..request("fork") };
+            let response = engine(fake).0.search(&request).unwrap();
+            assert!(started.elapsed() < FOREVER / 2, "{name}: the search waited for a leg that is late");
+            serde_json::to_value(&response).unwrap()
+        });
+        assert_eq!(itself, others, "{name}");
+    }
+}
+
+/// The model of a query may be anywhere, and is not waited for; the words are searched meanwhile.
+#[test]
+fn a_search_never_embeds_its_query_itself() {
+    let store = Arc::new(Shared(Arc::new(Fake { brief: true, ..Fake::new() })));
+    let engine = Engine::new(store, Some(Model::new(FOREVER)), Settings::default());
+    dense_is(&hurried(&engine), LegState::TimedOut);
+}
+
 #[test]
 fn nothing_is_an_answer_when_no_leg_gives_one() {
     let response = hurried(&engine(Fake::new().dense(Act::Fail).lexical(Act::Late(FOREVER, vec![]))).0);
