@@ -169,14 +169,14 @@ fn text(found: &Related) -> String {
 fn linked(links: &[LinkedDocument]) -> String {
     let mut out = String::new();
     for link in links {
-        let (end, colour) = (&link.end, colour(&link.end.source));
+        let (LinkedDocument { end, said }, colour) = (link, colour(&link.end.source));
         let title = end.title.as_deref().unwrap_or(&end.document);
         let _ = writeln!(out, "  ↔ linked to {colour}{}{colour:#}  {STRONG}{title}{STRONG:#}", end.source);
-        let _ = writeln!(out, "     because {}", link.reason);
-        let said = format!("{} said so at {}", link.run, link.made_at);
-        let stale = link.stale.then_some("stale: one of them has changed since");
+        let _ = writeln!(out, "     because {}", said.reason);
+        let who = format!("{} said so at {}", said.run, said.made_at);
+        let stale = said.stale.then_some("stale: one of them has changed since");
         let name = end.name().to_string();
-        let parts = [Some(said.as_str()), stale, end.url.as_deref(), Some(name.as_str())];
+        let parts = [Some(who.as_str()), stale, end.url.as_deref(), Some(name.as_str())];
         let parts = parts.into_iter().flatten().collect::<Vec<_>>();
         let _ = writeln!(out, "     {FAINT}{}{FAINT:#}\n", parts.join(" · "));
     }

@@ -144,7 +144,42 @@ fn a_server_links_as_its_store_does() {
     assert!(stderr(&refused).contains("a server has its own settings"), "{}", stderr(&refused));
 }
 
-/// The question, on the store and through a server that has the settings.
+#[test]
+fn what_a_key_is_not_told_is_not_printed() {
+    let folder = filled("remote-limited");
+    let [some, ann] = ["some --write", "ann --reader ann"].map(|key| {
+        let made = folder.stdout(&format!("--store s key create --source wiki --source chat {key}"));
+        made.trim().to_owned()
+    });
+    let server = Served::start(&folder);
+    let ask = |key: &str, arguments: &[&str]| {
+        let arguments = [&["--server", &server.url], arguments].concat();
+        let output = command(&folder, &arguments).env("MAINSTEM_KEY", key).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let run = ask(&some, &["link", "run"]);
+    let (id, rest) = run.split_once(": ").unwrap();
+    assert!(rest.contains(" documents of 2 sources, 1 link\n\nscore"), "what it changed is not told: {run}");
+    let dry: serde_json::Value =
+        serde_json::from_str(&ask(&some, &["link", "run", "--dry-run", "--json"])).unwrap();
+    assert!(dry["changes"].is_null() && dry["run"]["edges"] == 1, "{dry}");
+    // A reader is told no counts.
+    for (key, counts) in [(&some, ["3", "1"]), (&ann, ["–", "–"])] {
+        let listed = ask(key, &["link", "list"]);
+        let cells: Vec<&str> = listed.lines().last().unwrap().split_whitespace().collect();
+        assert_eq!((cells[0], cells[2], &cells[3..5]), (id, "2", &counts[..]), "{listed}");
+        assert!(ask(key, &["link", "list", id]).contains("chat/c1"));
+        assert!(ask(key, &["related", "chat/c1"]).contains("↔ linked to "));
+    }
+    let runs: serde_json::Value = serde_json::from_str(&ask(&ann, &["link", "list", "--json"])).unwrap();
+    assert!(runs["runs"][0]["id"] == id && runs["runs"][0].get("edges").is_none(), "{runs}");
+    assert_eq!(ask(&some, &["link", "undo", id]), format!("{id} is undone\n"));
+    let again = ask(&some, &["link", "run"]);
+    let (id, _) = again.split_once(": ").unwrap();
+    assert_eq!(ask(&some, &["link", "undo", id, "--json"]), "{}\n");
+}
+
 fn asked(folder: &Folder, server: &Served, more: &[&str]) -> [Output; 2] {
     let question = [&["ask", "roll back a release", "--now", "2026-02-01"], more].concat();
     [["--store", "s"], ["--server", &server.url]].map(|place| run(folder, &place, &question))

@@ -42,7 +42,7 @@ pub use error::Error;
 pub use ingest::{Ingested, LineError, Target};
 pub use links::{
     EndedRun, FoundFrom, Grounds, LinkEnd, LinkRequest, LinkedDocument, RunEnd, RunOutcome, RunUnderWay,
-    RunWithLinks, Runs, ShownLink, ShownRun, UndoneRun,
+    RunWithLinks, Runs, Said, ShownLink, ShownRun, UndoneRun,
 };
 pub use search::{Patience, Search};
 

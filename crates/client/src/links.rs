@@ -5,7 +5,7 @@ use std::time::Duration;
 use mainstem_core::link::{Judge, LinkSettings, Way};
 pub use mainstem_core::linked::{
     EndedRun, FoundFrom, Grounds, LinkEnd, LinkedDocument, RunEnd, RunOutcome, RunUnderWay, RunWithLinks,
-    Runs, ShownLink, ShownRun, UndoneRun,
+    Runs, Said, ShownLink, ShownRun, UndoneRun,
 };
 use serde::Serialize;
 

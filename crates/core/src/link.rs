@@ -234,16 +234,48 @@ pub struct LinkRun {
     pub made_at: Moment,
     /// How it looked.
     pub settings: LinkSettings,
-    /// The model whose vectors it looked at.
+    /// The model of the vectors that had a part in a link.
     pub model: Option<String>,
     /// The sources that it looked at, by name.
     pub sources: Vec<String>,
+    /// For whom it looked: at nothing that this reader may not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reader: Option<String>,
+    /// Whether not everybody may read all that it looked at. Where that is not known, it is so.
+    #[serde(default = "unknown")]
+    pub restricted: bool,
     /// How many documents it looked at.
     pub documents: u64,
     /// How many links it found.
     pub edges: u64,
     /// When it was undone.
     pub undone_at: Option<Moment>,
+}
+
+const fn unknown() -> bool {
+    true
+}
+
+impl LinkRun {
+    /// Whether a caller, by the `scope` and the `reader` of a filter, may see all that the run looked at, and was told to look at.
+    ///
+    /// What it says depends on all of that, be it by how rare a word is, and so it is for nobody else.
+    pub fn is_within(&self, filter: &Filter) -> bool {
+        let mut named = self.settings.sources.iter().flatten();
+        let seen = |source: &String| filter.scope.as_ref().is_none_or(|scope| scope.contains(source));
+        // What everybody may read is read by no reader in particular.
+        let reader = if self.restricted { self.reader.as_deref() } else { filter.reader.as_deref() };
+        looked_within(&self.sources, reader, filter) && named.all(seen)
+    }
+}
+
+/// The same of a run of which no more is known than the sources, and for whom it looks.
+pub fn looked_within(sources: &[String], reader: Option<&str>, filter: &Filter) -> bool {
+    let seen = filter.scope.as_ref().is_none_or(|scope| {
+        // One that found no source at all is nobody's but theirs who see everything.
+        !sources.is_empty() && sources.iter().all(|source| scope.contains(source))
+    });
+    seen && (filter.reader.is_none() || filter.reader.as_deref() == reader)
 }
 
 /// What a run changed.
@@ -314,6 +346,8 @@ pub struct LinkQuery<'a> {
     pub document: Option<&'a DocumentName>,
     /// Only what this run said, whatever others said later.
     pub run: Option<&'a str>,
+    /// What other runs than these said does not count; all do when left out.
+    pub among: Option<&'a [String]>,
     /// Both ends must pass the `scope`, the `sources` and the `reader`.
     pub filter: &'a Filter,
     /// How many.
@@ -340,7 +374,7 @@ pub trait Edges: Send + Sync {
     /// When the store cannot be read.
     fn changes(&self, run: &LinkRun, edges: &[Edge]) -> Result<Recorded, Failure> {
         let filter = Filter::default();
-        let all = LinkQuery { document: None, run: None, filter: &filter, limit: usize::MAX };
+        let all = LinkQuery { document: None, run: None, among: None, filter: &filter, limit: usize::MAX };
         Ok(Recorded::between(&self.links(&all)?, run, edges))
     }
 }
@@ -397,6 +431,49 @@ mod tests {
         let pairs = pairs(&said);
         assert_eq!(pairs.len(), 1);
         assert_eq!((pairs[0].a.id.as_str(), pairs[0].score), ("a", 0.6));
+    }
+
+    #[test]
+    fn a_run_is_for_those_who_may_see_all_that_it_looked_at() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let run = |sources: &[&str], reader: Option<&str>, restricted| LinkRun {
+            id: "r".into(),
+            made_at: Moment::parse("2026-01-31").unwrap(),
+            settings: LinkSettings::default(),
+            model: None,
+            sources: names(sources),
+            reader: reader.map(str::to_owned),
+            restricted,
+            documents: 1,
+            edges: 0,
+            undone_at: None,
+        };
+        let filter = |scope: Option<&[&str]>, reader: Option<&str>| Filter {
+            scope: scope.map(names),
+            reader: reader.map(str::to_owned),
+            ..Filter::default()
+        };
+        let (everything, wiki) = (filter(None, None), filter(Some(&["chat", "wiki"]), None));
+        for run in [run(&["hr", "wiki"], None, true), run(&[], Some("ann"), true)] {
+            assert!(run.is_within(&everything) && !run.is_within(&wiki));
+        }
+        assert!(run(&["wiki"], None, true).is_within(&wiki));
+        let ann = filter(Some(&["wiki"]), Some("ann"));
+        assert!(run(&["wiki"], Some("ann"), true).is_within(&ann));
+        assert!(!run(&["wiki"], Some("bob"), true).is_within(&ann));
+        assert!(!run(&["wiki"], None, true).is_within(&ann), "it looked at what others may read");
+        for reader in [None, Some("bob")] {
+            assert!(run(&["wiki"], reader, false).is_within(&ann), "it looked at what all may read");
+            assert!(!run(&["hr"], reader, false).is_within(&ann), "of sources that are not for her");
+        }
+        let mut told = run(&["wiki"], None, false);
+        told.settings.sources = Some(names(&["hr", "wiki"]));
+        assert!(!told.is_within(&ann), "its settings name a source that had nothing");
+        let older = serde_json::json!({
+            "id": "r", "made_at": "2026-01-31", "settings": {}, "sources": ["wiki"], "documents": 1, "edges": 0
+        });
+        let older: LinkRun = serde_json::from_value(older).unwrap();
+        assert!(older.restricted && older.is_within(&wiki) && !older.is_within(&ann));
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::{DocumentName, Edge, Evidence, FoundBy, Judge, Link, LinkRun, LinkSettings, Recorded, Way};
+use crate::link::{
+    DocumentName, Edge, Evidence, FoundBy, Judge, Link, LinkRun, LinkSettings, Recorded, Undone, Way,
+};
 use crate::time::Moment;
 
 /// One end of a link.
@@ -38,13 +40,10 @@ pub struct Grounds {
     pub from: String,
     /// The chunk of the other that is most like it.
     pub to: String,
-    /// The score by which the pair came before the judge. It and what follows depend on all documents that the run looked at: whoever may not
-    /// see all of them is not told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fused: Option<f64>,
+    /// The score by which the pair came before the judge.
+    pub fused: f64,
     /// How many of the telling words of the one the other has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub words: Option<f64>,
+    pub words: f64,
     /// The most telling words that both have.
     #[serde(default)]
     pub common: Vec<String>,
@@ -67,13 +66,13 @@ pub struct FoundFrom {
 }
 
 impl Grounds {
-    /// The evidence of an edge, seen from `a`, or from `b`. What else the run looked at shows in it only where that is asked for.
-    pub fn of(edge: &Edge, from_b: bool, whole: bool) -> Self {
+    /// The evidence of an edge, seen from `a`, or from `b`.
+    pub fn of(edge: &Edge, from_b: bool) -> Self {
         let Evidence { judge, a_chunk, b_chunk, fused, words, common, found } = &edge.evidence;
         let [a, b] = [(&edge.a, a_chunk), (&edge.b, b_chunk)].map(|(name, order)| format!("{name}#{order}"));
         let (from, to) = if from_b { (b, a) } else { (a, b) };
         let end = |from_a: bool| if from_a { &edge.a } else { &edge.b };
-        let found = found.iter().filter(|_| whole).map(|one| FoundFrom {
+        let found = found.iter().map(|one| FoundFrom {
             way: one.way,
             from: end(one.from_a).to_string(),
             rank: one.rank,
@@ -83,14 +82,14 @@ impl Grounds {
             judge: *judge,
             from,
             to,
-            fused: whole.then_some(*fused),
-            words: whole.then_some(*words),
-            common: common.iter().filter(|_| whole).cloned().collect(),
+            fused: *fused,
+            words: *words,
+            common: common.clone(),
             found: found.collect(),
         }
     }
 
-    /// The edge between these documents, of which `from` is the one that this is seen from. What was not told is nothing there.
+    /// The edge between these documents, of which `from` is the one that this is seen from.
     fn edge(&self, from: &DocumentName, to: &DocumentName, score: f64) -> Edge {
         let order = |name: &str| name.rsplit_once('#').and_then(|(_, order)| order.parse().ok()).unwrap_or(0);
         let own = from.to_string();
@@ -104,8 +103,8 @@ impl Grounds {
             judge: self.judge,
             a_chunk: order(&self.from),
             b_chunk: order(&self.to),
-            fused: self.fused.unwrap_or_default(),
-            words: self.words.unwrap_or_default(),
+            fused: self.fused,
+            words: self.words,
             common: self.common.clone(),
             found: found.collect(),
         };
@@ -143,13 +142,9 @@ impl Grounds {
     }
 }
 
-/// A link with both ends.
+/// What a run says about a pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ShownLink {
-    /// The one.
-    pub a: LinkEnd,
-    /// The other.
-    pub b: LinkEnd,
+pub struct Said {
     /// How sure the run is, from 0 to 1.
     pub score: f64,
     /// Why, in one sentence.
@@ -164,13 +159,11 @@ pub struct ShownLink {
     pub stale: bool,
 }
 
-impl ShownLink {
-    /// A link between these ends. What else its run looked at shows only in a `whole` one.
-    pub fn new(link: &Link, a: LinkEnd, b: LinkEnd, whole: bool) -> Self {
-        let evidence = Grounds::of(&link.edge, false, whole);
+impl Said {
+    /// A link, seen from `a`, or from `b`.
+    fn new(link: &Link, from_b: bool) -> Self {
+        let evidence = Grounds::of(&link.edge, from_b);
         Self {
-            a,
-            b,
             score: link.edge.score,
             reason: evidence.sentence(link.edge.score),
             evidence,
@@ -179,16 +172,40 @@ impl ShownLink {
             stale: link.stale,
         }
     }
+
+    /// The link between these documents, of which `from` is the one that this is seen from.
+    fn link(&self, from: &DocumentName, to: &DocumentName) -> Link {
+        Link {
+            edge: self.evidence.edge(from, to, self.score),
+            run: self.run.clone(),
+            made_at: self.made_at.clone(),
+            stale: self.stale,
+        }
+    }
+}
+
+/// A link with both ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ShownLink {
+    /// The one.
+    pub a: LinkEnd,
+    /// The other.
+    pub b: LinkEnd,
+    /// What the run says.
+    #[serde(flatten)]
+    pub said: Said,
+}
+
+impl ShownLink {
+    /// A link between these ends.
+    pub fn new(link: &Link, a: LinkEnd, b: LinkEnd) -> Self {
+        Self { a, b, said: Said::new(link, false) }
+    }
 }
 
 impl From<&ShownLink> for Link {
     fn from(shown: &ShownLink) -> Self {
-        Self {
-            edge: shown.evidence.edge(&shown.a.name(), &shown.b.name(), shown.score),
-            run: shown.run.clone(),
-            made_at: shown.made_at.clone(),
-            stale: shown.stale,
-        }
+        shown.said.link(&shown.a.name(), &shown.b.name())
     }
 }
 
@@ -198,45 +215,20 @@ pub struct LinkedDocument {
     /// The document.
     #[serde(flatten)]
     pub end: LinkEnd,
-    /// How sure the run is, from 0 to 1.
-    pub score: f64,
-    /// Why, in one sentence.
-    pub reason: String,
-    /// Why, in numbers.
-    pub evidence: Grounds,
-    /// The run that says so.
-    pub run: String,
-    /// When it looked.
-    pub made_at: Moment,
-    /// Whether one of the two was written anew since.
-    pub stale: bool,
+    /// What the run says.
+    #[serde(flatten)]
+    pub said: Said,
 }
 
 impl LinkedDocument {
     /// The other end of a link, seen from this document.
-    pub fn new(link: &Link, from: &DocumentName, end: LinkEnd, whole: bool) -> Self {
-        let evidence = Grounds::of(&link.edge, link.edge.b == *from, whole);
-        Self {
-            end,
-            score: link.edge.score,
-            reason: evidence.sentence(link.edge.score),
-            evidence,
-            run: link.run.clone(),
-            made_at: link.made_at.clone(),
-            stale: link.stale,
-        }
+    pub fn new(link: &Link, from: &DocumentName, end: LinkEnd) -> Self {
+        Self { end, said: Said::new(link, link.edge.b == *from) }
     }
-}
 
-impl LinkedDocument {
     /// The link, seen from this document.
     pub fn link(&self, from: &DocumentName) -> Link {
-        Link {
-            edge: self.evidence.edge(from, &self.end.name(), self.score),
-            run: self.run.clone(),
-            made_at: self.made_at.clone(),
-            stale: self.stale,
-        }
+        self.said.link(from, &self.end.name())
     }
 }
 
@@ -251,7 +243,7 @@ pub struct Tie {
     pub score: f64,
 }
 
-/// A run as it is shown. Whoever may read a part only is told no counts.
+/// A run as it is shown, to readers without its counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShownRun {
     /// Its name.
@@ -260,7 +252,7 @@ pub struct ShownRun {
     pub made_at: Moment,
     /// How it looked.
     pub settings: LinkSettings,
-    /// The model whose vectors it looked at.
+    /// The model of the vectors that had a part in a link.
     pub model: Option<String>,
     /// The sources that it looked at, by name.
     pub sources: Vec<String>,
@@ -279,19 +271,10 @@ pub struct ShownRun {
 impl ShownRun {
     /// A run, with its counts or without.
     pub fn new(run: LinkRun, counted: bool, may_write: bool) -> Self {
-        let LinkRun { id, made_at, settings, model, sources, documents, edges, undone_at } = run;
+        let LinkRun { id, made_at, settings, model, sources, documents, edges, undone_at, .. } = run;
         let (documents, edges) = (counted.then_some(documents), counted.then_some(edges));
         let undoable = may_write && undone_at.is_none();
         Self { id, made_at, settings, model, sources, documents, edges, undone_at, undoable }
-    }
-}
-
-impl From<ShownRun> for LinkRun {
-    /// Counts that were not told are 0.
-    fn from(shown: ShownRun) -> Self {
-        let ShownRun { id, made_at, settings, model, sources, documents, edges, undone_at, .. } = shown;
-        let (documents, edges) = (documents.unwrap_or_default(), edges.unwrap_or_default());
-        Self { id, made_at, settings, model, sources, documents, edges, undone_at }
     }
 }
 
@@ -359,7 +342,7 @@ pub struct Runs {
 pub struct RunOutcome {
     /// The run.
     pub run: ShownRun,
-    /// What it changed; nothing where nothing is kept, or where that would tell of documents that the caller may not read.
+    /// What it changed, or would change. It tells of other runs, and so it is nothing for those who may not see all of them.
     pub changes: Option<Recorded>,
     /// Whether nothing of it is kept.
     pub dry_run: bool,
@@ -379,7 +362,7 @@ pub struct RunWithLinks {
     pub more: bool,
 }
 
-/// What undoing a run changed. Whoever may read a part only is told no counts.
+/// What undoing a run changed. It tells of other runs, and so it is empty for those who may not see all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoneRun {
     /// Pairs that are no longer linked.
@@ -388,6 +371,12 @@ pub struct UndoneRun {
     /// Pairs that are still linked, because another run says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<u64>,
+}
+
+impl From<Undone> for UndoneRun {
+    fn from(Undone { removed, kept }: Undone) -> Self {
+        Self { removed: Some(removed), kept: Some(kept) }
+    }
 }
 
 #[cfg(test)]
@@ -411,25 +400,18 @@ mod tests {
     fn a_link_says_why_from_either_end() {
         let found = vec![by(Way::Title, true, 3), by(Way::Dense, true, 4), by(Way::Dense, false, 1)];
         let edge = edge(found);
-        let told = |from_b| Grounds::of(&edge, from_b, true).sentence(edge.score);
+        let told = |from_b| Grounds::of(&edge, from_b).sentence(edge.score);
         let by = "found by meaning (rank 1) and title (rank 3); both have `rollback`, `job`";
         assert_eq!(told(true), format!("MaxSim 0.82: chunk 0 of `wiki/a#1` and chunk 2 of `docs/b`; {by}"));
         assert_eq!(told(false), format!("MaxSim 0.82: chunk 2 of `docs/b` and chunk 0 of `wiki/a#1`; {by}"));
-        let grounds = Grounds::of(&edge, true, true);
+        let grounds = Grounds::of(&edge, true);
         assert_eq!((grounds.found[1].from.as_str(), grounds.found[2].from.as_str()), ("docs/b", "wiki/a#1"));
     }
 
     #[test]
-    fn places_among_other_documents_are_told_to_those_who_see_these() {
-        let few = edge(vec![by(Way::Lexical, true, 7)]);
-        let grounds = Grounds::of(&few, false, false);
-        assert_eq!(
-            (grounds.fused, grounds.words, grounds.found.len(), grounds.common.len()),
-            (None, None, 0, 0)
-        );
-        assert_eq!(grounds.sentence(0.5), "MaxSim 0.50: chunk 2 of `docs/b` and chunk 0 of `wiki/a#1`");
+    fn all_ways_that_found_it_are_told() {
         let all = vec![by(Way::Lexical, true, 7), by(Way::Title, true, 2), by(Way::Dense, true, 1)];
-        let whole = Grounds::of(&edge(all), false, true).sentence(0.5);
+        let whole = Grounds::of(&edge(all), false).sentence(0.5);
         assert!(whole.contains("found by meaning (rank 1), words (rank 7) and title (rank 2);"), "{whole}");
     }
 
@@ -446,9 +428,9 @@ mod tests {
             label: None,
         };
         let (a, b) = (&link.edge.a, &link.edge.b);
-        assert_eq!(Link::from(&ShownLink::new(&link, end(a), end(b), true)), link);
+        assert_eq!(Link::from(&ShownLink::new(&link, end(a), end(b))), link);
         for (from, to) in [(a, b), (b, a)] {
-            assert_eq!(LinkedDocument::new(&link, from, end(to), true).link(from), link);
+            assert_eq!(LinkedDocument::new(&link, from, end(to)).link(from), link);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Links as a caller may see them: with the titles of their ends, and nothing that the caller may not read.
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use mainstem_core::contract::Filter;
 use mainstem_core::link::{DocumentName, Edges as _, Link, LinkQuery};
 pub use mainstem_core::linked::{LinkEnd, LinkedDocument, ShownLink, Tie};
@@ -16,15 +16,9 @@ pub struct Links<'a> {
     store: &'a EmbeddedStore,
     /// The `scope` and the `reader` say what the caller may see at all; both ends of a link must pass them.
     filter: Filter,
-    /// The runs that looked at nothing but what the caller may see.
-    whole: Whole,
+    /// The runs that looked at nothing but what the caller may see; all where that is everything.
+    runs: Option<Vec<String>>,
     ends: IndexMap<DocumentName, Option<LinkEnd>>,
-}
-
-/// Of which runs the caller may see all that they looked at.
-enum Whole {
-    All,
-    Only(IndexSet<String>),
 }
 
 impl<'a> Links<'a> {
@@ -33,28 +27,15 @@ impl<'a> Links<'a> {
     /// # Errors
     /// When the store cannot be read.
     pub fn new(store: &'a EmbeddedStore, filter: &Filter) -> Result<Self, Failure> {
-        let whole = match (&filter.scope, &filter.reader) {
-            (None, None) => Whole::All,
-            // What a run looked at in the name of one reader is not known of it afterwards.
-            (_, Some(_)) => Whole::Only(IndexSet::new()),
-            (Some(scope), None) => {
-                let inside = |sources: &[String]| sources.iter().all(|source| scope.contains(source));
-                let runs = store.runs()?.into_iter().filter(|run| inside(&run.sources));
-                Whole::Only(runs.map(|run| run.id).collect())
-            }
+        let runs = if filter.scope.is_none() && filter.reader.is_none() {
+            None
+        } else {
+            let within = store.runs()?.into_iter().filter(|run| run.is_within(filter));
+            Some(within.map(|run| run.id).collect())
         };
         let filter =
             Filter { scope: filter.scope.clone(), reader: filter.reader.clone(), ..Filter::default() };
-        Ok(Self { store, filter, whole, ends: IndexMap::new() })
-    }
-
-    /// The same for the caller who made this run, and so looked at nothing else.
-    #[must_use]
-    pub fn all_of(mut self, run: &str) -> Self {
-        if let Whole::Only(runs) = &mut self.whole {
-            runs.insert(run.to_owned());
-        }
-        self
+        Ok(Self { store, filter, runs, ends: IndexMap::new() })
     }
 
     /// The links of a document as they stand, best first: so many, to documents of these sources or of all.
@@ -77,7 +58,7 @@ impl<'a> Links<'a> {
                 continue;
             }
             if let Some(end) = self.end(other)? {
-                shown.push(LinkedDocument::new(&link, document, end, self.is_whole(&link)));
+                shown.push(LinkedDocument::new(&link, document, end));
             }
         }
         Ok(shown)
@@ -107,7 +88,7 @@ impl<'a> Links<'a> {
         let mut shown = Vec::new();
         for link in links {
             if let (Some(a), Some(b)) = (self.end(&link.edge.a)?, self.end(&link.edge.b)?) {
-                shown.push(ShownLink::new(link, a, b, self.is_whole(link)));
+                shown.push(ShownLink::new(link, a, b));
             }
         }
         Ok(shown)
@@ -140,14 +121,8 @@ impl<'a> Links<'a> {
         run: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Link>, Failure> {
-        self.store.links(&LinkQuery { document, run, filter: &self.filter, limit })
-    }
-
-    fn is_whole(&self, link: &Link) -> bool {
-        match &self.whole {
-            Whole::All => true,
-            Whole::Only(runs) => runs.contains(&link.run),
-        }
+        let among = self.runs.as_deref();
+        self.store.links(&LinkQuery { document, run, among, filter: &self.filter, limit })
     }
 
     /// An end that is there and that the caller may read: the store says so, too, and is not taken at its word.

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use mainstem::link::Linker;
 use mainstem::store::{EmbeddedStore, conformance};
 use mainstem_core::contract::{Change, Filter, ModelCard};
 use mainstem_core::link::{
@@ -63,6 +64,8 @@ fn run(id: &str) -> LinkRun {
         settings: LinkSettings::default(),
         model: None,
         sources: vec!["s".into()],
+        reader: None,
+        restricted: true,
         documents: 0,
         edges: 0,
         undone_at: None,
@@ -74,7 +77,7 @@ type Graph = BTreeMap<(String, String), (f64, String, bool)>;
 
 fn graph(store: &EmbeddedStore) -> Graph {
     let filter = Filter::default();
-    let all = LinkQuery { document: None, run: None, filter: &filter, limit: usize::MAX };
+    let all = LinkQuery { document: None, run: None, among: None, filter: &filter, limit: usize::MAX };
     let links = store.links(&all).unwrap();
     let count = links.len();
     let graph: Graph = links
@@ -248,15 +251,76 @@ fn a_store_of_the_first_format_gets_links_when_it_is_opened_for_writing() {
 }
 
 #[test]
+fn a_run_knows_whether_everybody_may_read_what_it_looked_at() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path());
+    let limited = |id: &str, readers: &[&str]| {
+        let readers = Some(readers.iter().map(ToString::to_string).collect());
+        Document { source: "t".into(), readers, ..document(id, "a release and its rollback") }
+    };
+    let public = ["a", "b"].map(|id| Change::Put(document(id, "the rollback of a release")));
+    store.write(&public).unwrap();
+    store.write(&[Change::Put(Document { chunks: Vec::new(), ..limited("empty", &["bob"]) })]).unwrap();
+    let look = |sources: Option<&str>, reader: Option<&str>| {
+        let sources = sources.map(|source| vec![source.to_owned()]);
+        let settings = LinkSettings { sources, judge: Some(Judge::Words), ..LinkSettings::default() };
+        let filter = Filter { reader: reader.map(str::to_owned), ..Filter::default() };
+        let linker = Linker { store: &store, states: None, settings: &settings, filter: &filter };
+        let (run, _) = linker.find(&Moment::now(), &|_, _| true).unwrap().unwrap();
+        (run.reader, run.restricted)
+    };
+    let ann = || Some("ann".to_owned());
+    assert_eq!(look(None, None), (None, false), "one without chunks is not looked at");
+    store.write(&[Change::Put(limited("bob", &["bob"]))]).unwrap();
+    assert_eq!((look(None, None), look(Some("s"), None)), ((None, true), (None, false)));
+    assert_eq!(look(None, Some("ann")), (ann(), false));
+    store.write(&[Change::Put(limited("both", &["ann", "bob"]))]).unwrap();
+    assert_eq!(look(None, Some("ann")), (ann(), true));
+    store.write(&[Change::Put(limited("none", &[]))]).unwrap();
+    assert_eq!(look(Some("s"), Some("ann")), (ann(), false));
+}
+
+#[test]
+fn runs_of_the_second_format_are_taken_to_be_limited() {
+    let folder = TempDir::new().unwrap();
+    let dir = folder.path();
+    let store = open(dir);
+    store.write(&[Change::Put(document("a", "x")), Change::Put(document("b", "y"))]).unwrap();
+    let old = LinkRun { restricted: false, ..run("r1") };
+    store.record(&old, &[edge("a", "b", 0.5)]).unwrap();
+    drop(store);
+    let conn = rusqlite::Connection::open(dir.join("truth.sqlite")).unwrap();
+    let older = "ALTER TABLE link_runs DROP COLUMN reader; ALTER TABLE link_runs DROP COLUMN restricted; PRAGMA user_version = 2";
+    conn.execute_batch(older).unwrap();
+    drop(conn);
+    let ann = Filter { reader: Some("ann".into()), ..Filter::default() };
+    let seen = |store: &EmbeddedStore| {
+        let runs = store.runs().unwrap();
+        runs.iter().map(|run| (run.reader.clone(), run.restricted, run.is_within(&ann))).collect::<Vec<_>>()
+    };
+    let reading = EmbeddedStore::open_read_only(dir).unwrap();
+    assert_eq!((graph(&reading).len(), seen(&reading)), (1, vec![(None, true, false)]));
+    let store = open(dir);
+    assert_eq!((graph(&store).len(), seen(&store)), (1, vec![(None, true, false)]));
+    let new = LinkRun { reader: Some("ann".into()), restricted: false, ..run("r2") };
+    store.record(&new, &[]).unwrap();
+    let both = vec![(Some("ann".into()), false, true), (None, true, false)];
+    assert_eq!((seen(&store), seen(&reading)), (both.clone(), both));
+    assert_healthy(&store);
+    drop(store);
+    assert_eq!(seen(&open(dir)).len(), 2, "and it is done once");
+}
+
+#[test]
 fn a_store_of_a_newer_format_is_refused() {
     let folder = TempDir::new().unwrap();
     drop(open(folder.path()));
     let conn = rusqlite::Connection::open(folder.path().join("truth.sqlite")).unwrap();
-    conn.pragma_update(None, "user_version", 3).unwrap();
+    conn.pragma_update(None, "user_version", 4).unwrap();
     drop(conn);
     let error = EmbeddedStore::init(folder.path()).unwrap_err();
     assert_eq!(error.code(), Code::Newer);
-    assert_eq!(error.to_string(), "the store has format 3, expected at most 2");
+    assert_eq!(error.to_string(), "the store has format 4, expected at most 3");
     assert_eq!(EmbeddedStore::open_read_only(folder.path()).unwrap_err().code(), Code::Newer);
 }
 

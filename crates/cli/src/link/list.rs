@@ -6,7 +6,8 @@ use clap::Args;
 use mainstem::store::EmbeddedStore;
 use mainstem_client::Client;
 use mainstem_core::contract::Filter;
-use mainstem_core::link::{DocumentName, Edges as _, Link, LinkQuery, LinkRun};
+use mainstem_core::link::{DocumentName, Edges as _, Link, LinkQuery};
+use mainstem_core::linked::ShownRun;
 use serde::Serialize;
 
 use super::{known_run, show, there};
@@ -47,13 +48,13 @@ pub(super) struct ListArgs {
 
 #[derive(Serialize)]
 struct Runs<'a> {
-    runs: &'a [LinkRun],
+    runs: &'a [ShownRun],
 }
 
 #[derive(Serialize)]
 struct Links<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    run: Option<&'a LinkRun>,
+    run: Option<&'a ShownRun>,
     links: &'a [Link],
 }
 
@@ -65,16 +66,17 @@ pub(super) fn run(args: &ListArgs, place: &Place<'_>) -> Result<ExitCode, Failur
     };
     match (&args.run, &args.document) {
         (Some(name), _) => {
-            let run = known_run(store.runs()?, name)?;
+            let run = known_run(super::runs(&store)?, name)?;
             let filter = Filter::default();
-            let query = LinkQuery { document: None, run: Some(name), filter: &filter, limit: args.top };
+            let query =
+                LinkQuery { document: None, run: Some(name), among: None, filter: &filter, limit: args.top };
             of_run(args, &run, &store.links(&query)?)
         }
         (None, Some(name)) => {
             let (document, links) = linked_here(args, &store, name)?;
             of_document(args, &document, &links)
         }
-        (None, None) => runs(args, &store.runs()?),
+        (None, None) => runs(args, &super::runs(&store)?),
     }
 }
 
@@ -94,7 +96,7 @@ fn elsewhere(args: &ListArgs, client: &Client) -> Result<ExitCode, Failure> {
     }
 }
 
-fn runs(args: &ListArgs, runs: &[LinkRun]) -> Result<ExitCode, Failure> {
+fn runs(args: &ListArgs, runs: &[ShownRun]) -> Result<ExitCode, Failure> {
     let text = if args.json { json(&Runs { runs })? } else { table(runs) };
     output::write(None, &text)?;
     if runs.is_empty() {
@@ -104,7 +106,12 @@ fn runs(args: &ListArgs, runs: &[LinkRun]) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(runs: &[LinkRun]) -> String {
+/// What a cell says: counts are not told to everybody.
+fn told(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| value.to_string())
+}
+
+fn table(runs: &[ShownRun]) -> String {
     let mut table = Table::new(2, ["run", "when", "sources", "documents", "links"]);
     table.add_name("undone");
     for run in runs {
@@ -112,15 +119,15 @@ fn table(runs: &[LinkRun]) -> String {
             Cell::new(&run.id),
             Cell::new(run.made_at.to_string()),
             Cell::new(run.sources.len().to_string()),
-            Cell::new(run.documents.to_string()),
-            Cell::new(run.edges.to_string()),
-            Cell::new(run.undone_at.as_ref().map_or("–".to_owned(), ToString::to_string)),
+            Cell::new(told(run.documents)),
+            Cell::new(told(run.edges)),
+            Cell::new(told(run.undone_at.as_ref())),
         ]);
     }
     if runs.is_empty() { String::new() } else { table.render() }
 }
 
-fn of_run(args: &ListArgs, run: &LinkRun, links: &[Link]) -> Result<ExitCode, Failure> {
+fn of_run(args: &ListArgs, run: &ShownRun, links: &[Link]) -> Result<ExitCode, Failure> {
     let name = &run.id;
     let nothing = match &run.undone_at {
         Some(when) => format!("`{name}` was undone at {when}"),
@@ -137,7 +144,8 @@ fn linked_here(
     let document = related::find(store, name)?;
     let document = DocumentName { source: document.source, id: document.id };
     let filter = Filter::default();
-    let query = LinkQuery { document: Some(&document), run: None, filter: &filter, limit: args.top };
+    let query =
+        LinkQuery { document: Some(&document), run: None, among: None, filter: &filter, limit: args.top };
     let links = store.links(&query)?;
     Ok((document, links))
 }
@@ -148,7 +156,7 @@ fn of_document(args: &ListArgs, document: &DocumentName, links: &[Link]) -> Resu
 
 fn answer(
     args: &ListArgs,
-    run: Option<&LinkRun>,
+    run: Option<&ShownRun>,
     links: &[Link],
     nothing: &str,
 ) -> Result<ExitCode, Failure> {

@@ -9,8 +9,10 @@ mod undo;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use mainstem::store::EmbeddedStore;
 use mainstem_core::Error;
-use mainstem_core::link::LinkRun;
+use mainstem_core::link::{Edges as _, LinkRun};
+use mainstem_core::linked::ShownRun;
 
 use crate::failure::Failure;
 use crate::remote::Place;
@@ -41,8 +43,18 @@ pub(crate) fn run(args: &LinkArgs, place: &Place<'_>) -> Result<ExitCode, Failur
     }
 }
 
+/// A run of a store, of which everything is told.
+fn shown(run: LinkRun) -> ShownRun {
+    ShownRun::new(run, true, true)
+}
+
+/// The runs of a store.
+fn runs(store: &EmbeddedStore) -> Result<Vec<ShownRun>, Failure> {
+    Ok(store.runs()?.into_iter().map(shown).collect())
+}
+
 /// The run of a name.
-fn known_run(runs: Vec<LinkRun>, name: &str) -> Result<LinkRun, Failure> {
+fn known_run(runs: Vec<ShownRun>, name: &str) -> Result<ShownRun, Failure> {
     let names: Vec<String> = runs.iter().map(|run| run.id.clone()).collect();
     let found = runs.into_iter().find(|run| run.id == name);
     found.ok_or_else(|| Box::new(Error::unknown("run", name, names.iter().map(String::as_str))) as Failure)

@@ -12,6 +12,7 @@ use mainstem::store::{EmbeddedStore, Options};
 use mainstem_client::LinkRequest;
 use mainstem_core::contract::Filter;
 use mainstem_core::link::{Edge, EdgeStore as _, Edges as _, Judge, LinkRun, LinkSettings, Recorded};
+use mainstem_core::linked::ShownRun;
 use mainstem_core::time::Moment;
 use mainstem_core::{Code, Diagnostic as _};
 use serde::Serialize;
@@ -128,8 +129,9 @@ impl RunArgs {
 
 /// What a run came to.
 pub(super) struct Found {
-    pub(super) run: LinkRun,
-    pub(super) changes: Recorded,
+    pub(super) run: ShownRun,
+    /// Not told to everybody.
+    pub(super) changes: Option<Recorded>,
     /// All links, best first.
     pub(super) best: Vec<Edge>,
 }
@@ -137,8 +139,8 @@ pub(super) struct Found {
 /// What is printed as JSON.
 #[derive(Serialize)]
 struct Outcome<'a> {
-    run: &'a LinkRun,
-    changes: Recorded,
+    run: &'a ShownRun,
+    changes: Option<Recorded>,
     dry_run: bool,
     links: &'a [Edge],
 }
@@ -163,7 +165,7 @@ fn here(args: &RunArgs, dir: &Path) -> Result<Option<Found>, Failure> {
     run.edges = changes.added + changes.kept + changes.changed;
     let mut best = edges;
     best.sort_by(|x, y| y.score.total_cmp(&x.score).then_with(|| (&x.a, &x.b).cmp(&(&y.a, &y.b))));
-    Ok(Some(Found { run, changes, best }))
+    Ok(Some(Found { run: super::shown(run), changes: Some(changes), best }))
 }
 
 fn print(args: &RunArgs, found: &Found) -> Result<ExitCode, Failure> {
@@ -214,16 +216,18 @@ fn look(linker: &Linker<'_>) -> Result<Option<(LinkRun, Vec<Edge>)>, Failure> {
     found
 }
 
-fn text(args: &RunArgs, run: &LinkRun, changes: Recorded, best: &[Edge]) -> String {
-    let Recorded { added, kept, changed, missed } = changes;
+fn text(args: &RunArgs, run: &ShownRun, changes: Option<Recorded>, best: &[Edge]) -> String {
     let mut out = String::new();
     let (name, would) = if args.dry_run { ("a dry run", "would be ") } else { (run.id.as_str(), "") };
     let sources = show::count(run.sources.len() as u64, "source");
-    let (documents, links) = (show::count(run.documents, "document"), show::count(run.edges, "link"));
-    let _ = writeln!(out, "{name}: {documents} of {sources}, {links}");
-    let _ = writeln!(out, "{added} {would}new, {kept} as before, {changed} with another score");
-    if missed > 0 {
-        let _ = writeln!(out, "{missed} of other runs not found again; they stay until those are undone");
+    let documents = run.documents.map_or_else(String::new, |count| show::count(count, "document") + " of ");
+    let links = run.edges.map_or_else(String::new, |count| format!(", {}", show::count(count, "link")));
+    let _ = writeln!(out, "{name}: {documents}{sources}{links}");
+    if let Some(Recorded { added, kept, changed, missed }) = changes {
+        let _ = writeln!(out, "{added} {would}new, {kept} as before, {changed} with another score");
+        if missed > 0 {
+            let _ = writeln!(out, "{missed} of other runs not found again; they stay until those are undone");
+        }
     }
     if !best.is_empty() {
         let shown = &best[..best.len().min(args.top)];

@@ -1,7 +1,8 @@
 //! Links that a server keeps.
 
 use mainstem_client::{Client, LinkRequest, RunOutcome};
-use mainstem_core::link::{DocumentName, Edge, Link, LinkRun, Undone};
+use mainstem_core::link::{DocumentName, Edge, Link};
+use mainstem_core::linked::{ShownRun, UndoneRun};
 
 use super::known_run;
 use super::run::{Found, RunArgs};
@@ -15,9 +16,8 @@ const PAGE: usize = 1000;
 pub(super) fn run(args: &RunArgs, client: &Client) -> Result<Found, Failure> {
     let outcome = client.link(&LinkRequest { k: Some(PAGE), ..args.request()? })?;
     let RunOutcome { run, changes, dry_run, links } = outcome;
-    let (run, changes) = (LinkRun::from(run), changes.unwrap_or_default());
     let mut best: Vec<Edge> = links.iter().map(|link| Link::from(link).edge).collect();
-    if best.len() == PAGE && run.edges > PAGE as u64 {
+    if best.len() == PAGE && run.edges.is_none_or(|edges| edges > PAGE as u64) {
         if dry_run {
             output::note(&format!("the server shows the best {PAGE} links of a run that is not kept"));
         } else {
@@ -29,12 +29,12 @@ pub(super) fn run(args: &RunArgs, client: &Client) -> Result<Found, Failure> {
 }
 
 /// All runs, the one that was kept last first.
-pub(super) fn runs(client: &Client) -> Result<Vec<LinkRun>, Failure> {
-    Ok(client.link_runs()?.runs.into_iter().map(LinkRun::from).collect())
+pub(super) fn runs(client: &Client) -> Result<Vec<ShownRun>, Failure> {
+    Ok(client.link_runs()?.runs)
 }
 
 /// What a run said, best first; nothing when it was undone.
-pub(super) fn links(client: &Client, run: &LinkRun, limit: usize) -> Result<Vec<Link>, Failure> {
+pub(super) fn links(client: &Client, run: &ShownRun, limit: usize) -> Result<Vec<Link>, Failure> {
     let mut links = Vec::new();
     while run.undone_at.is_none() && links.len() < limit {
         let page = client.link_run(&run.id, PAGE.min(limit - links.len()), links.len())?;
@@ -60,12 +60,11 @@ pub(super) fn linked(
 }
 
 /// Takes a run back; nothing when that was done before.
-pub(super) fn undo(client: &Client, name: &str) -> Result<(LinkRun, Option<Undone>), Failure> {
+pub(super) fn undo(client: &Client, name: &str) -> Result<(ShownRun, Option<UndoneRun>), Failure> {
     let run = known_run(runs(client)?, name)?;
     if run.undone_at.is_some() {
         return Ok((run, None));
     }
     let undone = client.undo_links(name)?;
-    let (removed, kept) = (undone.removed.unwrap_or_default(), undone.kept.unwrap_or_default());
-    Ok((run, Some(Undone { removed, kept })))
+    Ok((run, Some(undone)))
 }

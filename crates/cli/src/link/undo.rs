@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use mainstem::store::{EmbeddedStore, Options};
-use mainstem_core::link::{EdgeStore as _, Edges as _, LinkRun, Undone};
+use mainstem_core::link::EdgeStore as _;
+use mainstem_core::linked::{ShownRun, UndoneRun};
 use mainstem_core::time::Moment;
 
 use super::{known_run, show, there};
@@ -32,16 +33,16 @@ pub(super) fn run(args: &UndoArgs, place: &Place<'_>) -> Result<ExitCode, Failur
     let (run, undone) = match place {
         Place::Store(dir) => {
             let store = EmbeddedStore::open(dir, Options::default())?;
-            let run = known_run(store.runs()?, &args.run)?;
+            let run = known_run(super::runs(&store)?, &args.run)?;
             let undone = store.undo(&run.id, &Moment::now())?;
-            (run, undone)
+            (run, undone.map(UndoneRun::from))
         }
         Place::Server(client) => there::undo(client, &args.run)?,
     };
     print(args, run, undone)
 }
 
-fn print(args: &UndoArgs, run: LinkRun, undone: Option<Undone>) -> Result<ExitCode, Failure> {
+fn print(args: &UndoArgs, run: ShownRun, undone: Option<UndoneRun>) -> Result<ExitCode, Failure> {
     let Some(undone) = undone else {
         let when = run.undone_at.map_or_else(String::new, |when| format!(", at {when}"));
         output::note(&format!("`{}` was undone before{when}", run.id));
@@ -50,13 +51,18 @@ fn print(args: &UndoArgs, run: LinkRun, undone: Option<Undone>) -> Result<ExitCo
     let text = if args.json {
         serde_json::to_string_pretty(&undone).map_err(Problem::from)? + "\n"
     } else {
-        let removed = show::count(undone.removed, "link");
-        let kept = match undone.kept {
-            0 => String::new(),
-            kept => format!(", {} stay because another run says so", show::count(kept, "link")),
-        };
-        format!("{} is undone: {removed} taken back{kept}\n", run.id)
+        text(&run.id, undone)
     };
     output::write(None, &text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many links that were is not told to everybody.
+fn text(name: &str, undone: UndoneRun) -> String {
+    let Some(removed) = undone.removed else { return format!("{name} is undone\n") };
+    let kept = match undone.kept.unwrap_or_default() {
+        0 => String::new(),
+        kept => format!(", {} stay because another run says so", show::count(kept, "link")),
+    };
+    format!("{name} is undone: {} taken back{kept}\n", show::count(removed, "link"))
 }

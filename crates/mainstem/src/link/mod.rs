@@ -117,7 +117,7 @@ impl Linker<'_> {
         let verdicts: Vec<Option<Verdict>> = judged.into_iter().flatten().collect();
         let graph = Graph { outline, found: &found, pairs: &pairs, verdicts: &verdicts };
         let edges = graph.edges(self.settings);
-        let run = self.run(now, outline, edges.len() as u64)?;
+        let run = self.run(now, outline, &edges)?;
         Ok(Some((run, edges)))
     }
 
@@ -134,7 +134,9 @@ impl Linker<'_> {
             return Err(boxed(CoreError::unknown("source", name, known)));
         }
         let among = |name: &&String| filter.sources.as_ref().is_none_or(|sources| sources.contains(*name));
-        filter.sources = Some(wanted.iter().filter(among).cloned().collect());
+        let wanted: Vec<String> = wanted.iter().filter(among).cloned().collect();
+        // How rare a word is, is counted over the scope: what is not looked at must not show in a score, either.
+        (filter.scope, filter.sources) = (Some(wanted.clone()), Some(wanted));
         Ok(filter)
     }
 
@@ -160,17 +162,20 @@ impl Linker<'_> {
         }
     }
 
-    fn run(&self, now: &Moment, outline: &Outline, edges: u64) -> Result<LinkRun, Failure> {
+    fn run(&self, now: &Moment, outline: &Outline, edges: &[Edge]) -> Result<LinkRun, Failure> {
         let mut sources: Vec<String> = outline.documents().iter().map(|name| name.source.clone()).collect();
         sources.dedup();
         Ok(LinkRun {
             id: free_name(self.store)?,
             made_at: now.clone(),
             settings: self.settings.clone(),
-            model: self.store.model()?.map(|model| model.name),
+            // The store has a model as soon as any document has a vector: also one that was not looked at.
+            model: self.store.model()?.map(|model| model.name).filter(|_| edges.iter().any(by_meaning)),
             sources,
+            reader: self.filter.reader.clone(),
+            restricted: outline.is_restricted(),
             documents: outline.documents().len() as u64,
-            edges,
+            edges: edges.len() as u64,
             undone_at: None,
         })
     }
@@ -185,6 +190,12 @@ pub fn free_name(store: &EmbeddedStore) -> Result<String, Failure> {
     let drawn = || format!("run-{:05x}", RandomState::new().hash_one(0) & 0xf_ffff);
     let free = |name: &String| !known.iter().any(|run| run.id == *name);
     Ok(std::iter::repeat_with(drawn).find(free).unwrap_or_default())
+}
+
+/// Whether vectors had a part in it.
+fn by_meaning(edge: &Edge) -> bool {
+    let Evidence { judge, found, .. } = &edge.evidence;
+    *judge == Judge::Cosine || found.iter().any(|found| found.way == Way::Dense)
 }
 
 /// All pairs that come before the judge, each once.

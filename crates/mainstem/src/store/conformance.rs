@@ -90,6 +90,8 @@ pub const LINK_CASES: &[LinkCase] = &[
     ("links of a document that was written anew are stale", linking::stale),
     ("links with a hidden end are hidden", linking::hidden),
     ("links are asked for by document and by run", linking::asked),
+    ("what runs said that do not count neither shows nor hides", linking::among),
+    ("for whom a run looked is kept", linking::readers),
     ("the order is total, and comes before the limit", linking::ordered),
     ("what would change is what changes", linking::foretold),
 ];

@@ -263,7 +263,13 @@ fn links_of_one_document_say_why() {
     let (run, edges) = look(&stored, &LinkSettings::default(), None);
     stored.store.record(&run, &edges).unwrap();
     let document = mainstem_core::link::DocumentName { source: "guides".into(), id: "domains".into() };
-    let query = LinkQuery { document: Some(&document), run: None, filter: &Filter::default(), limit: 10 };
+    let query = LinkQuery {
+        document: Some(&document),
+        run: None,
+        among: None,
+        filter: &Filter::default(),
+        limit: 10,
+    };
     let links = stored.store.links(&query).unwrap();
     let ends: Vec<String> = links
         .iter()

@@ -9,7 +9,7 @@ use mainstem_core::time::Moment;
 use serde_json::{Value, json};
 
 use crate::table::{Try, check_all, plain, post, request, shared, tool, with};
-use crate::world::{Holds, Server, Who, World};
+use crate::world::{Holds, Server, Who, World, grant, make_key};
 
 use Who::{Admin, Ann, Nobody, Notes, NotesWrites, Reads, Writes};
 
@@ -38,6 +38,8 @@ fn run(id: &str, sources: &[&str], documents: u64) -> LinkRun {
         settings: LinkSettings::default(),
         model: None,
         sources: sources.iter().map(|source| (*source).to_owned()).collect(),
+        reader: None,
+        restricted: true,
         documents,
         edges: 0,
         undone_at: None,
@@ -77,6 +79,12 @@ pub(crate) fn record(server: &Server, holds: Holds) {
         ]);
         both.push(edge("open/page-3", "team/bob-only-4k-1", 0.96));
     }
+    // What one for ann said stands, whatever those that she may not see said later.
+    let for_ann = LinkRun { reader: Some("ann".to_owned()), ..run("for-ann", &["open"], 20) };
+    keep(&for_ann, &[edge("open/page-3", "open/page-4", 0.5)]);
+    // One that looked when nothing was there but what everybody may read.
+    let public = LinkRun { restricted: false, ..run("of-public", &["open"], 20) };
+    keep(&public, &[edge("open/page-4", "open/page-9", 0.4)]);
     keep(&run("of-everything", &[more, "open"], 60), &everything);
     keep(&run("of-open", &["open"], 28), &inside);
     keep(&run("of-both", &["open", "team"], 36), &both);
@@ -115,22 +123,20 @@ fn links_to_what_is_hidden_are_not_there() {
     // The tools tell what may be told.
     let told = tool("by a tool", Reads, 200, "related", &json!({"id": "open/page-4"})).check(world);
     assert!(told.contains("linked with open/page-4") && told.contains("said by run of-open, "), "{told}");
-    // What a run found where, among documents that are hidden, is told to nobody who may not see these.
+    // What a run said that looked at more is not there, not even between documents that may be seen: a score tells how rare words are.
     let links = |who: Who, path: &str| {
         let answer = plain("links", who, 200, &format!("GET {path}")).check(world);
         let body: Value = serde_json::from_str(answer.split("\r\n\r\n").nth(1).unwrap()).unwrap();
-        body["links"].as_array().unwrap().clone()
+        let told = |link: &Value| (link["document"].clone(), link["run"].clone(), link["score"].clone());
+        body["links"].as_array().unwrap().iter().map(told).collect::<Vec<_>>()
     };
-    let seen = links(Reads, "/v1/documents/open/page-1/related");
-    assert_eq!((&seen[0]["document"], &seen[0]["evidence"]["found"]), (&json!("page-2"), &json!([])));
-    assert!(
-        seen[0]["evidence"].get("fused").is_none() && !seen[0]["reason"].as_str().unwrap().contains("rank")
-    );
-    assert_eq!(seen[0]["evidence"]["common"], json!([]));
-    let own = links(Reads, "/v1/documents/open/page-4/related");
-    assert_eq!((&own[0]["document"], &own[0]["evidence"]["found"][0]["rank"]), (&json!("page-3"), &json!(3)));
-    let reader = links(Ann, "/v1/documents/open/page-4/related");
-    assert_eq!((&reader[0]["document"], &reader[0]["evidence"]["found"]), (&json!("page-3"), &json!([])));
+    let link = |document: &str, run: &str, score: f64| (json!(document), json!(run), json!(score));
+    assert_eq!(links(Reads, "/v1/documents/open/page-1/related"), []);
+    let inside = [link("page-3", "of-open", 0.8), link("page-9", "of-open", 0.7)];
+    assert_eq!(links(Reads, "/v1/documents/open/page-4/related"), inside);
+    let readable = [link("page-3", "for-ann", 0.5), link("page-9", "of-public", 0.4)];
+    assert_eq!(links(Ann, "/v1/documents/open/page-4/related"), readable);
+    assert_eq!(links(Ann, "/v1/documents/open/for-ann/related"), []);
 }
 
 #[test]
@@ -157,22 +163,28 @@ fn runs_of_others_are_not_there() {
             plain("a wildcard", Reads, 404, "GET /v1/links/runs/%25"),
             plain("a quote of SQL", Reads, 404, "GET /v1/links/runs/x'%20OR%20'1'='1"),
             plain("a zero byte", Reads, 404, "GET /v1/links/runs/of-everything%00"),
-            plain("a guessed name", Reads, 404, "GET /v1/links/runs/2026-01-31T09-00-00Z-4f2a10"),
+            plain("a guessed name", Reads, 404, "GET /v1/links/runs/run-4f2a1"),
             plain("as another reader", Ann, 403, "GET /v1/links/runs/of-open?reader=bob"),
-            plain("as itself", Ann, 200, "GET /v1/links/runs/of-open?reader=ann"),
+            plain("as itself", Ann, 200, "GET /v1/links/runs/for-ann?reader=ann"),
+            plain("one of what everybody may read", Ann, 200, "GET /v1/links/runs/of-public?k=1000"),
+            plain("the same, from another source", Notes, 404, "GET /v1/links/runs/of-public"),
             plain("its own", Reads, 200, "GET /v1/links/runs/of-open?k=1000"),
             plain("a page behind the last", Reads, 200, "GET /v1/links/runs/of-open?k=10&offset=9000"),
-            plain("one with unreadable ends", Ann, 200, "GET /v1/links/runs/of-open?k=1000"),
-            plain("one of two sources", Ann, 200, "GET /v1/links/runs/of-both?k=1000"),
+            plain("one with unreadable ends", Ann, 404, "GET /v1/links/runs/of-open?k=1000"),
+            plain("one of two sources", Ann, 404, "GET /v1/links/runs/of-both?k=1000"),
             plain("one of a source that it does not see", Reads, 404, "GET /v1/links/runs/of-both"),
-            plain("a page, to count what is unreadable", Ann, 200, "GET /v1/links/runs/of-open?k=1"),
-            plain("the page behind it", Ann, 200, "GET /v1/links/runs/of-open?k=1&offset=1"),
+            plain("a page, to count what is unreadable", Ann, 404, "GET /v1/links/runs/of-open?k=1"),
+            plain("the page behind it", Ann, 404, "GET /v1/links/runs/of-open?k=1&offset=1"),
         ],
     );
     let absent = |id: &str| plain("absent", Reads, 404, &format!("GET /v1/links/runs/{id}")).check(world);
     assert_eq!(absent("of-everything").replace("of-everything", "of-nothing-xx"), absent("of-nothing-xx"));
     let listed = plain("all runs", Ann, 200, "GET /v1/links/runs").check(world);
-    assert!(listed.contains("of-open") && listed.contains("of-both"), "{listed}");
+    assert!(
+        ["for-ann", "of-public"].iter().all(|run| listed.contains(run))
+            && !["of-open", "of-both"].iter().any(|run| listed.contains(run)),
+        "{listed}"
+    );
     for count in ["\"documents\"", "\"edges\"", "\"done\"", "\"of\""] {
         assert!(!listed.contains(count), "{count}: {listed}");
     }
@@ -226,16 +238,89 @@ fn a_run_looks_at_nothing_but_what_its_key_may_see() {
     }
 }
 
+/// The answer of one server.
+fn asked(server: &Server, key: &str, line: &str, body: &str) -> String {
+    let key = format!("authorization: Bearer {key}\r\ncontent-type: application/json\r\n");
+    server.raw(&request(line, &key, body.as_bytes()))
+}
+
+#[track_caller]
+fn told(answer: &str, status: u16) -> Value {
+    assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+    serde_json::from_str(answer.split("\r\n\r\n").nth(1).unwrap()).unwrap()
+}
+
+#[test]
+fn what_the_operator_did_not_look_at_shows_in_no_score() {
+    // Of the hidden source, `open` is a copy, and has the same words; `notes` has no vectors.
+    let world = World::new();
+    let said = |server: &Server, who: Who, source: &str| {
+        let ask =
+            |who: Who, line: &str, body: &str| asked(server, world.secrets.of(who).unwrap(), line, body);
+        let settings = json!({"sources": [source], "least": 0.0, "words": 0.0, "per_document": 9});
+        let made = told(&ask(Admin, "POST /v1/links/runs", &settings.to_string()), 201);
+        let id = made["run"]["id"].as_str().unwrap();
+        let path = format!("GET /v1/links/runs/{id}?k=1000");
+        assert!(ask(Ann, &path, "").starts_with("HTTP/1.1 404"), "she may not read all that it looked at");
+        let said = ask(who, &path, "").replace(id, "run");
+        let when = made["run"]["made_at"].as_str().unwrap();
+        told(&said.replace(when, "when"), 200)
+    };
+    for who in [Reads, Notes] {
+        let source = if who == Reads { "open" } else { "notes" };
+        let [full, other] = world.twins(who).map(|server| said(server, who, source));
+        assert!(!full["links"].as_array().unwrap().is_empty(), "{full}");
+        assert_eq!(full, other);
+    }
+}
+
+#[test]
+fn a_run_is_for_readers_as_long_as_all_it_looked_at_is() {
+    let keys = tempfile::tempdir().unwrap();
+    let admin = make_key(keys.path(), "admin", grant(&[], true, None));
+    let ann = make_key(keys.path(), "ann", grant(&["pages"], false, Some("ann")));
+    let server = Server::new(Some(keys.path()), |_| ());
+    let put = |lines: &str| {
+        let headers = format!("authorization: Bearer {admin}\r\ncontent-type: application/x-ndjson\r\n");
+        let answer = server.raw(&request(
+            "PUT /v1/sources/pages/documents",
+            &headers,
+            (lines.to_owned() + "\n").as_bytes(),
+        ));
+        assert!(answer.contains("\"done\":true,\"stored\":1"), "{answer}");
+    };
+    let run = || {
+        let settings = "{\"least\": 0.0, \"words\": 0.0}";
+        let made = told(&asked(&server, &admin, "POST /v1/links/runs", settings), 201);
+        made["run"]["id"].as_str().unwrap().to_owned()
+    };
+    let seen = || {
+        let runs = told(&asked(&server, &ann, "GET /v1/links/runs", ""), 200)["runs"].take();
+        let runs: Vec<Value> = runs.as_array().unwrap().iter().map(|run| run["id"].clone()).collect();
+        let related = told(&asked(&server, &ann, "GET /v1/documents/pages/a/related", ""), 200);
+        (
+            runs,
+            related["links"].as_array().unwrap().iter().map(|link| link["run"].clone()).collect::<Vec<_>>(),
+        )
+    };
+    put(r#"{"id": "a", "text": "the rollback of a release"}"#);
+    put(r#"{"id": "b", "text": "a release and its rollback"}"#);
+    let first = run();
+    let public = (vec![json!(first)], vec![json!(first)]);
+    assert_eq!(seen(), public);
+    put(r#"{"id": "bob-only-4k", "text": "a rollback for bob", "readers": ["bob"]}"#);
+    let second = run();
+    assert_eq!(seen(), public, "the second one looked at what she may not read");
+    assert!(asked(&server, &ann, &format!("GET /v1/links/runs/{second}"), "").starts_with("HTTP/1.1 404"));
+    assert_eq!(told(&asked(&server, &admin, &format!("DELETE /v1/links/runs/{first}"), ""), 200)["kept"], 1);
+    let (_, left) = seen();
+    assert!(left.is_empty(), "what the second said does not stand in for it: {left:?}");
+}
+
 #[test]
 fn the_end_of_a_run_is_told_to_those_who_see_what_it_looked_at() {
     let world = World::new();
-    let as_admin = |line: &str, body: &str| {
-        let key = format!(
-            "authorization: Bearer {}\r\ncontent-type: application/json\r\n",
-            world.secrets.of(Admin).unwrap()
-        );
-        world.full.raw(&request(line, &key, body.as_bytes()))
-    };
+    let as_admin = |line: &str, body: &str| asked(&world.full, world.secrets.of(Admin).unwrap(), line, body);
     let done = as_admin("POST /v1/links/runs", "{\"least\": 0.0}");
     assert!(done.starts_with("HTTP/1.1 201") && done.contains("okapi.example"), "{done}");
     let told = as_admin("GET /v1/links/runs", "");
@@ -265,8 +350,7 @@ fn the_end_of_a_run_is_told_to_those_who_see_what_it_looked_at() {
 /// All runs and all links, as the owner sees them.
 fn everything(world: &World) -> String {
     let get = |path: &str| {
-        let key = format!("authorization: Bearer {}\r\n", world.secrets.of(Admin).unwrap());
-        let answer = world.full.raw(&request(&format!("GET {path}"), &key, b""));
+        let answer = asked(&world.full, world.secrets.of(Admin).unwrap(), &format!("GET {path}"), "");
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         answer.split("\r\n\r\n").nth(1).unwrap().to_owned()
     };
@@ -292,7 +376,7 @@ fn nothing_of_others_is_taken_back() {
             plain("in percents", Writes, 404, "DELETE /v1/links/runs/of%2Deverything"),
             plain("a step up", Writes, 404, "DELETE /v1/links/runs/of-open%2F..%2Fof-everything"),
             plain("a wildcard", Writes, 404, "DELETE /v1/links/runs/%25"),
-            plain("a guessed name", Writes, 404, "DELETE /v1/links/runs/2026-01-31T09-00-00Z-4f2a10"),
+            plain("a guessed name", Writes, 404, "DELETE /v1/links/runs/run-4f2a1"),
             plain("by one that reads", Reads, 403, "DELETE /v1/links/runs/of-open"),
             plain("by one that reads, unseen", Reads, 403, "DELETE /v1/links/runs/of-everything"),
             plain("by a reader", Ann, 403, "DELETE /v1/links/runs/of-open"),
@@ -312,6 +396,6 @@ fn nothing_of_others_is_taken_back() {
     assert_eq!(everything(&world), before);
     // Its own is.
     let own = plain("its own", Writes, 200, "DELETE /v1/links/runs/of-open").check(&world);
-    assert!(own.ends_with("{\"removed\":4,\"kept\":0}"), "{own}");
+    assert!(own.ends_with("{}"), "what other runs say is not told: {own}");
     assert!(plain("again", Writes, 404, "DELETE /v1/links/runs/of-open").check(&world).contains("E0401"));
 }

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,77 +68,44 @@ impl Server {
         pipeline: Map<String, Value>,
         change: impl FnOnce(&mut ServerConfig),
     ) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Arc::new(EmbeddedStore::init(&folder.path().join("store")).unwrap());
-        // The answers are the same whether a model is here or not.
-        let address = "127.0.0.1:0".parse().unwrap();
-        let mut config = ServerConfig { address, embed: false, ..ServerConfig::default() };
-        change(&mut config);
-        let (settings, reranking, asker) = (Settings::default(), None, None);
-        Self::start(
-            folder,
-            Setup {
-                store,
-                settings,
-                pipeline,
-                reranking,
-                config,
-                keys: false,
-                asker,
-                link: LinkSettings::default(),
-            },
-        )
+        Self::start(|setup, _| {
+            setup.pipeline = pipeline;
+            change(&mut setup.config);
+        })
     }
 
     /// A server with a reranker.
     pub(crate) fn with_reranker(pipeline: Map<String, Value>, reranking: Reranking) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Arc::new(EmbeddedStore::init(&folder.path().join("store")).unwrap());
-        let config =
-            ServerConfig { address: "127.0.0.1:0".parse().unwrap(), embed: false, ..ServerConfig::default() };
-        let (settings, reranking, asker) = (Settings::default(), Some(reranking), None);
-        Self::start(
-            folder,
-            Setup {
-                store,
-                settings,
-                pipeline,
-                reranking,
-                config,
-                keys: false,
-                asker,
-                link: LinkSettings::default(),
-            },
-        )
+        Self::start(|setup, _| (setup.pipeline, setup.reranking) = (pipeline, Some(reranking)))
     }
 
     /// A server whose questions are answered under these settings.
     pub(crate) fn that_asks(settings: AskSettings, change: impl FnOnce(&mut ServerConfig)) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Arc::new(EmbeddedStore::init(&folder.path().join("store")).unwrap());
-        let mut config =
-            ServerConfig { address: "127.0.0.1:0".parse().unwrap(), embed: false, ..ServerConfig::default() };
-        change(&mut config);
-        let asker = Some(Arc::new(Asker::new(settings, folder.path()).unwrap()));
-        let (settings, pipeline, reranking) = (Settings::default(), Map::new(), None);
-        let server = Self::start(
-            folder,
-            Setup {
-                store,
-                settings,
-                pipeline,
-                reranking,
-                config,
-                keys: false,
-                asker,
-                link: LinkSettings::default(),
-            },
-        );
+        let server = Self::start(|setup, folder| {
+            setup.asker = Some(Arc::new(Asker::new(settings, folder).unwrap()));
+            change(&mut setup.config);
+        });
         server.fill();
         server
     }
 
-    fn start(folder: tempfile::TempDir, setup: Setup) -> Self {
+    /// A server with an empty store in a folder of its own, which is set up differently.
+    fn start(change: impl FnOnce(&mut Setup, &Path)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(EmbeddedStore::init(&folder.path().join("store")).unwrap());
+        // The answers are the same whether a model is here or not.
+        let address = "127.0.0.1:0".parse().unwrap();
+        let mut setup = Setup {
+            store,
+            settings: Settings::default(),
+            pipeline: Map::new(),
+            reranking: None,
+            config: ServerConfig { address, embed: false, ..ServerConfig::default() },
+            keys: false,
+            asker: None,
+            link: LinkSettings::default(),
+        };
+        change(&mut setup, folder.path());
         let running = start(setup).unwrap();
         let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         Self { running, folder, agent }

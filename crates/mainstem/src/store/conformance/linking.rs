@@ -35,6 +35,8 @@ fn run(id: &str) -> LinkRun {
         settings: LinkSettings { sources: Some(vec!["wiki".into()]), ..LinkSettings::default() },
         model: Some("test".into()),
         sources: vec!["mail".into(), "wiki".into()],
+        reader: None,
+        restricted: true,
         documents: 5,
         edges: 0,
         undone_at: None,
@@ -69,7 +71,7 @@ fn ask(
     limit: usize,
 ) -> Vec<Link> {
     let document = document.map(name);
-    store.links(&LinkQuery { document: document.as_ref(), run, filter, limit }).expect("links")
+    store.links(&LinkQuery { document: document.as_ref(), run, among: None, filter, limit }).expect("links")
 }
 
 fn all(store: &dyn Linked) -> Vec<Link> {
@@ -292,6 +294,41 @@ pub(super) fn asked(fresh: LinkedFactory<'_>) {
     assert_eq!(of(Some("wiki/b"), Some("r1")), ["wiki/a–wiki/b 0.5 r1"]);
     assert!(of(Some("wiki/b"), Some("r9")).is_empty() && of(Some("wiki/z"), None).is_empty());
     assert!(of(Some("mail/b"), None).is_empty(), "a name is source and id");
+}
+
+pub(super) fn among(fresh: LinkedFactory<'_>) {
+    let store = two_runs(fresh);
+    say(&*store, "r3", &[("wiki/a", "wiki/b", 0.2), ("mail/m", "wiki/a", 0.3)]);
+    let of = |document: Option<&str>, run: Option<&str>, runs: &[&str]| {
+        let document = document.map(name);
+        let runs: Vec<String> = runs.iter().map(ToString::to_string).collect();
+        let filter = Filter::default();
+        let query =
+            LinkQuery { document: document.as_ref(), run, among: Some(&runs), filter: &filter, limit: 10 };
+        text(&store.links(&query).expect("links"))
+    };
+    let (first, second) =
+        (["wiki/a–wiki/c 0.6 r1", "wiki/a–wiki/b 0.5 r1"], ["wiki/a–wiki/b 0.9 r2", "wiki/a–wiki/d 0.7 r2"]);
+    assert_eq!(of(None, None, &["r1"]), first, "what later runs said does not hide it");
+    assert_eq!(of(Some("wiki/a"), None, &["r2"]), second);
+    assert_eq!(of(Some("wiki/b"), None, &["r1", "r2", "r9"]), [second[0]], "the newest of those that count");
+    assert_eq!(of(None, Some("r1"), &["r1", "r3"]), first);
+    assert!(of(None, Some("r2"), &["r1", "r3"]).is_empty(), "not even by its name");
+    assert!(of(None, None, &[]).is_empty() && of(None, None, &["r9", "\"]", "%"]).is_empty());
+    take_back(&*store, "r1");
+    assert!(of(None, None, &["r1"]).is_empty());
+}
+
+pub(super) fn readers(fresh: LinkedFactory<'_>) {
+    let store = filled(fresh);
+    let limits = [(None, true), (None, false), (Some("ann"), true), (Some("앤 \"%'"), false)];
+    for (at, (reader, restricted)) in limits.into_iter().enumerate() {
+        let run = LinkRun { reader: reader.map(str::to_owned), restricted, ..run(&format!("r{at}")) };
+        store.record(&run, &[]).expect("recorded");
+    }
+    let kept = store.runs().expect("runs");
+    let kept: Vec<_> = kept.iter().rev().map(|run| (run.reader.as_deref(), run.restricted)).collect();
+    assert_eq!(kept, limits);
 }
 
 pub(super) fn ordered(fresh: LinkedFactory<'_>) {

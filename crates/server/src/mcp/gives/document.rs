@@ -115,15 +115,15 @@ impl Linked {
         let client::LinkEnd { source, document, title, url, label } = link.end;
         Self {
             id: format!("{source}/{document}"),
-            score: link.score,
+            score: link.said.score,
             source,
             title,
             url,
             label,
-            reason: link.reason,
-            run: link.run,
-            made_at: time(Some(&link.made_at)),
-            stale: link.stale,
+            reason: link.said.reason,
+            run: link.said.run,
+            made_at: time(Some(&link.said.made_at)),
+            stale: link.said.stale,
         }
     }
 }

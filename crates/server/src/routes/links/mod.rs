@@ -1,7 +1,8 @@
 //! Links between documents: what runs said, starting one, and taking it back.
 //!
-//! A key sees runs that looked at nothing outside of its scope, and of these the links whose two ends it may read. What looked at more is not
-//! there for it. Counts are told to keys that are bound to no reader: of others' documents a reader is not told how many there are.
+//! A key sees runs that looked at nothing but what it may see, and of these the links. What looked at more is not there for it, and neither
+//! is what that said: be it by how rare a word is, all that a run looked at has a part in every score. What a run changed is told to those who
+//! see all runs, and counts to keys that are bound to no reader.
 
 pub mod shapes;
 mod start;
@@ -14,7 +15,7 @@ use axum::http::Method;
 use axum::response::Response;
 use mainstem::linked::Links;
 use mainstem_core::contract::Filter;
-use mainstem_core::link::{EdgeStore as _, Edges as _, LinkRun, Undone};
+use mainstem_core::link::{EdgeStore as _, Edges as _, LinkRun, looked_within};
 use mainstem_core::linked::{RunWithLinks, Runs, ShownRun, UndoneRun};
 use mainstem_core::time::Moment;
 use serde::Deserialize;
@@ -22,7 +23,7 @@ use serde_json::json;
 
 use self::shapes::{OutcomeShape, RunWithLinksShape, RunsShape, StartRun, UnderWayShape, UndoneShape};
 use super::shapes::json as answer;
-use crate::access::{Access, Scope, Sources};
+use crate::access::{Access, Scope};
 use crate::api::{Api, Operation};
 use crate::app::App;
 use crate::body::{Params, not_empty};
@@ -73,18 +74,15 @@ pub fn routes(api: Api) -> Api {
         .route(&Method::DELETE, "/v1/links/runs/{id}", undo_run, undo)
 }
 
-/// Whether a caller may know of a run that looked at these sources.
-fn is_within(sources: &[String], scope: &Scope) -> bool {
-    match &scope.sources {
-        Sources::All => true,
-        // A run that found no source at all is nobody's but theirs who see everything.
-        Sources::Only(seen) => !sources.is_empty() && sources.iter().all(|source| seen.contains(source)),
-    }
+/// Whether a caller may know of a run that looks at these sources, for this reader: whether it looks at nothing but what everybody may read
+/// is known when it has looked.
+fn is_within(sources: &[String], reader: Option<&str>, scope: &Scope) -> bool {
+    seen(scope).is_ok_and(|filter| looked_within(sources, reader, &filter))
 }
 
-/// Whether a caller may know of a run. It may have been told to look at a source that had nothing: its settings name that one, too.
+/// Whether a caller may know of a run.
 fn is_seen(run: &LinkRun, scope: &Scope) -> bool {
-    is_within(&run.sources, scope) && run.settings.sources.iter().flatten().all(|source| scope.sees(source))
+    seen(scope).is_ok_and(|filter| run.is_within(&filter))
 }
 
 /// A run as a caller sees it.
@@ -181,11 +179,11 @@ async fn undo_run(
     let undone = app.work(Some(slot), move |app| {
         find(app, &id, &scope)?;
         let undone = app.store.undo(&id, &Moment::now())?;
-        let Undone { removed, kept } = undone.ok_or_else(|| missing(&id))?;
-        tracing::info!(run = id, removed, kept, "link run undone");
+        let undone = undone.ok_or_else(|| missing(&id))?;
+        tracing::info!(run = id, removed = undone.removed, kept = undone.kept, "link run undone");
         app.metrics.links_undone();
-        let told = scope.reader.is_none();
-        Ok(UndoneRun { removed: told.then_some(removed), kept: told.then_some(kept) })
+        // It tells of other runs.
+        Ok(if scope.sees_all() { undone.into() } else { UndoneRun::default() })
     });
     answer(&undone.await?)
 }
@@ -193,17 +191,22 @@ async fn undo_run(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::Sources;
 
     #[test]
     fn a_run_is_seen_by_those_who_see_all_that_it_looked_at() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let only = Scope {
+        let scope = |reader: Option<&str>| Scope {
             sources: Sources::Only(names(&["wiki", "chat"]).into_iter().collect()),
-            reader: None,
+            reader: reader.map(str::to_owned),
             write: true,
         };
-        assert!(is_within(&names(&["wiki"]), &only) && is_within(&names(&["chat", "wiki"]), &only));
-        assert!(!is_within(&names(&["wiki", "hr"]), &only) && !is_within(&[], &only));
-        assert!(is_within(&[], &Scope::everything()) && is_within(&names(&["hr"]), &Scope::everything()));
+        let only = scope(None);
+        let within = |all: &[&str], scope: &Scope| is_within(&names(all), Some("ann"), scope);
+        assert!(within(&["wiki"], &only) && within(&["chat", "wiki"], &only));
+        assert!(!within(&["wiki", "hr"], &only) && !within(&[], &only));
+        assert!(within(&[], &Scope::everything()) && within(&["hr"], &Scope::everything()));
+        assert!(within(&["wiki"], &scope(Some("ann"))) && !within(&["wiki"], &scope(Some("bob"))));
+        assert!(!is_within(&names(&["wiki"]), None, &scope(Some("ann"))), "it looks at what others may read");
     }
 }

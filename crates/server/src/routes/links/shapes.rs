@@ -172,7 +172,7 @@ pub struct RunShape {
     pub made_at: Value,
     /// How it looked.
     pub settings: SettingsShape,
-    /// The model whose vectors it looked at.
+    /// The model of the vectors that had a part in a link.
     pub model: Option<String>,
     /// The sources that it looked at, by name.
     pub sources: Vec<String>,
@@ -231,7 +231,7 @@ pub struct EndedShape {
     /// What went wrong, where something did.
     #[schemars(default)]
     pub error: String,
-    /// What it changed, where it was kept.
+    /// What it changed, where it was kept; told to keys that see everything.
     #[schemars(default)]
     pub changes: Option<ChangesShape>,
 }
@@ -270,7 +270,7 @@ pub struct RunsShape {
 pub struct OutcomeShape {
     /// The run.
     pub run: RunShape,
-    /// What it changed, or would change; `null` to the key of a reader.
+    /// What it changed, or would change; `null` to a key that does not see everything, since it tells of other runs.
     pub changes: Option<ChangesShape>,
     /// Whether nothing of it is kept.
     pub dry_run: bool,
@@ -295,7 +295,7 @@ pub struct RunWithLinksShape {
 #[derive(JsonSchema)]
 #[schemars(rename = "UndoneLinkRun")]
 pub struct UndoneShape {
-    /// Pairs that are no longer linked. Neither number is told to the key of a reader.
+    /// Pairs that are no longer linked. Neither number is told to a key that does not see everything: it tells of other runs.
     #[schemars(default)]
     pub removed: u64,
     /// Pairs that are still linked, because another run says so.
@@ -303,14 +303,9 @@ pub struct UndoneShape {
     pub kept: u64,
 }
 
-/// Two documents that belong together.
+/// What a run says about a pair.
 #[derive(JsonSchema)]
-#[schemars(rename = "Link")]
-pub struct LinkShape {
-    /// The one.
-    pub a: EndOfLinkShape,
-    /// The other.
-    pub b: EndOfLinkShape,
+pub struct SaidShape {
     /// How sure the run is, from 0 to 1.
     pub score: f64,
     /// Why, in one sentence.
@@ -323,6 +318,19 @@ pub struct LinkShape {
     pub made_at: Value,
     /// Whether one of the two was written anew since.
     pub stale: bool,
+}
+
+/// Two documents that belong together.
+#[derive(JsonSchema)]
+#[schemars(rename = "Link")]
+pub struct LinkShape {
+    /// The one.
+    pub a: EndOfLinkShape,
+    /// The other.
+    pub b: EndOfLinkShape,
+    /// What the run says.
+    #[serde(flatten)]
+    pub said: SaidShape,
 }
 
 /// A document that is linked.
@@ -348,18 +356,9 @@ pub struct LinkedShape {
     /// The document.
     #[serde(flatten)]
     pub end: EndOfLinkShape,
-    /// How sure the run is, from 0 to 1.
-    pub score: f64,
-    /// Why, in one sentence.
-    pub reason: String,
-    /// Why, in numbers.
-    pub evidence: GroundsShape,
-    /// The run that says so.
-    pub run: String,
-    /// When it looked: a time.
-    pub made_at: Value,
-    /// Whether one of the two was written anew since.
-    pub stale: bool,
+    /// What the run says.
+    #[serde(flatten)]
+    pub said: SaidShape,
 }
 
 /// A link between two documents of an answer.
@@ -384,13 +383,11 @@ pub struct GroundsShape {
     pub from: String,
     /// The chunk of the other that is most like it.
     pub to: String,
-    /// The score by which the pair came before the judge; told to those who may see all that the run looked at.
-    #[schemars(default)]
+    /// The score by which the pair came before the judge.
     pub fused: f64,
-    /// How many of the telling words of the one the other has; told to the same.
-    #[schemars(default)]
+    /// How many of the telling words of the one the other has.
     pub words: f64,
-    /// The most telling words that both have; empty for the others, as is `found`.
+    /// The most telling words that both have.
     pub common: Vec<String>,
     /// What found it.
     pub found: Vec<FoundShape>,

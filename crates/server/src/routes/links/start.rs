@@ -13,11 +13,8 @@ use mainstem::link::{Linker, free_name};
 use mainstem::linked::Links;
 use mainstem_core::Code;
 use mainstem_core::contract::Filter;
-use mainstem_core::link::{
-    Edge, EdgeStore as _, Edges as _, Evidence, Judge, Link, LinkRun, LinkSettings, Recorded, Way,
-};
+use mainstem_core::link::{Edge, EdgeStore as _, Edges as _, Judge, Link, LinkRun, LinkSettings, Recorded};
 use mainstem_core::linked::{RunEnd, RunOutcome};
-use mainstem_core::time::Moment;
 
 use super::super::shapes::json as answer;
 use super::shapes::StartRun;
@@ -55,9 +52,9 @@ pub(super) async fn start(
     }
     let k = asked.checked_k(app.config.most_hits)?;
     let sources = settings.sources.clone().unwrap_or(known);
-    let (filter, now) = (seen(&scope)?, Moment::now());
+    let (filter, reader) = (seen(&scope)?, scope.reader.clone());
     let name = app.work(None, |app| Ok(free_name(&app.store)?)).await?;
-    let run = app.link_runs.begin(UnderWay::new(name, now, sources, asked.dry_run))?;
+    let run = app.link_runs.begin(UnderWay::new(name, sources, reader, asked.dry_run))?;
     let job = Job { place: Place::new(&app, run), settings, filter, scope, k };
     let run = Arc::clone(&job.place.run);
     let counted = job.scope.reader.is_none();
@@ -80,12 +77,6 @@ fn with(status: StatusCode, mut response: Response) -> Response {
 fn threads() -> usize {
     let all = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     (all / 2).max(1)
-}
-
-/// Whether vectors had a part in it.
-fn by_meaning(edge: &Edge) -> bool {
-    let Evidence { judge, found, .. } = &edge.evidence;
-    *judge == Judge::Cosine || found.iter().any(|found| found.way == Way::Dense)
 }
 
 /// Stops a run when the caller that waits for it leaves. One that has ended does not mind.
@@ -168,10 +159,6 @@ impl Job {
             return Ok(None);
         }
         found.id.clone_from(&run.id);
-        if !self.scope.sees_all() {
-            // The store has a model as soon as any document has a vector: also one that the caller may not see.
-            found.model = found.model.filter(|_| edges.iter().any(by_meaning));
-        }
         let changes = if run.dry_run {
             app.store.changes(&found, &edges)?
         } else {
@@ -180,8 +167,8 @@ impl Job {
         };
         self.place.changes = Some(changes);
         let links = self.best(&app, &found, edges)?;
-        // What other runs said of documents that the caller may not read is counted in it, too.
-        let changes = self.scope.reader.is_none().then_some(changes);
+        // It tells of other runs, too.
+        let changes = self.scope.sees_all().then_some(changes);
         Ok(Some(RunOutcome { run: shown(found, &self.scope), changes, dry_run: run.dry_run, links }))
     }
 
@@ -191,7 +178,7 @@ impl Job {
         run: &LinkRun,
         mut edges: Vec<Edge>,
     ) -> Result<Vec<mainstem_core::linked::ShownLink>, ApiError> {
-        let mut links = Links::new(&app.store, &self.filter)?.all_of(&run.id);
+        let mut links = Links::new(&app.store, &self.filter)?;
         edges.sort_by(|x, y| y.score.total_cmp(&x.score).then_with(|| (&x.a, &x.b).cmp(&(&y.a, &y.b))));
         let link =
             |edge: Edge| Link { edge, run: run.id.clone(), made_at: run.made_at.clone(), stale: false };

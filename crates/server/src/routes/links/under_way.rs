@@ -19,7 +19,7 @@ pub struct LinkRuns(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     running: Option<Arc<UnderWay>>,
-    ended: Option<(Vec<String>, EndedRun)>,
+    ended: Option<(Arc<UnderWay>, EndedRun)>,
 }
 
 /// A run that is under way.
@@ -28,6 +28,7 @@ pub(super) struct UnderWay {
     pub(super) id: String,
     pub(super) started_at: Moment,
     pub(super) sources: Vec<String>,
+    pub(super) reader: Option<String>,
     pub(super) dry_run: bool,
     done: AtomicU64,
     of: AtomicU64,
@@ -35,9 +36,9 @@ pub(super) struct UnderWay {
 }
 
 impl UnderWay {
-    pub(super) fn new(id: String, started_at: Moment, sources: Vec<String>, dry_run: bool) -> Self {
-        let (done, of) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { id, started_at, sources, dry_run, done, of, stopped: AtomicBool::new(false) }
+    pub(super) fn new(id: String, sources: Vec<String>, reader: Option<String>, dry_run: bool) -> Self {
+        let (done, of, stopped) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
+        Self { id, started_at: Moment::now(), sources, reader, dry_run, done, of, stopped }
     }
 
     /// So far it has come; whether it should go on.
@@ -92,7 +93,7 @@ impl LinkRuns {
     /// Gives the place back, and says how the run ended.
     pub(super) fn end(
         &self,
-        run: &UnderWay,
+        run: &Arc<UnderWay>,
         state: RunEnd,
         error: Option<String>,
         changes: Option<Recorded>,
@@ -100,7 +101,7 @@ impl LinkRuns {
         let ended = EndedRun { id: run.id.clone(), state, error, changes };
         let mut all = self.state();
         all.running = None;
-        all.ended = Some((run.sources.clone(), ended));
+        all.ended = Some((Arc::clone(run), ended));
     }
 
     /// Whether a run is under way.
@@ -112,11 +113,13 @@ impl LinkRuns {
     pub(super) fn told(&self, scope: &Scope) -> (Option<RunUnderWay>, Option<EndedRun>) {
         let state = self.state();
         let counted = scope.reader.is_none();
-        let running = state.running.as_ref().filter(|run| is_within(&run.sources, scope));
-        let ended = state.ended.as_ref().filter(|(sources, _)| is_within(sources, scope));
+        let seen = |run: &Arc<UnderWay>| is_within(&run.sources, run.reader.as_deref(), scope);
+        let running = state.running.as_ref().filter(|run| seen(run));
+        let ended = state.ended.as_ref().filter(|(run, _)| seen(run));
         let ended = ended.map(|(_, ended)| {
             let EndedRun { id, state, error, changes } = ended.clone();
-            EndedRun { id, state, error: error.filter(|_| counted), changes: changes.filter(|_| counted) }
+            let (error, changes) = (error.filter(|_| counted), changes.filter(|_| scope.sees_all()));
+            EndedRun { id, state, error, changes }
         });
         (running.map(|run| run.shown(counted)), ended)
     }
@@ -128,7 +131,7 @@ mod tests {
     use crate::access::Sources;
 
     fn run(id: &str, source: &str) -> UnderWay {
-        UnderWay::new(id.into(), Moment::parse("2026-02-01").unwrap(), vec![source.into()], false)
+        UnderWay::new(id.into(), vec![source.into()], Some("ann".into()), false)
     }
 
     fn scope(source: &str, reader: Option<&str>) -> Scope {
@@ -156,12 +159,15 @@ mod tests {
         assert_eq!(counts(&Scope::everything()), Some((Some(3), Some(10))));
         assert_eq!(counts(&scope("wiki", None)), Some((Some(3), Some(10))));
         assert_eq!(counts(&scope("wiki", Some("ann"))), Some((None, None)));
+        assert_eq!(counts(&scope("wiki", Some("bob"))), None);
         assert_eq!(counts(&scope("chat", None)), None);
         let changes = Recorded { added: 5, ..Recorded::default() };
         runs.end(&first, RunEnd::Failed, Some("the disk is full".into()), Some(changes));
         let ended = |scope: &Scope| runs.told(scope).1.map(|run| (run.error.is_some(), run.changes));
-        assert_eq!(ended(&scope("wiki", None)), Some((true, Some(changes))));
+        assert_eq!(ended(&Scope::everything()), Some((true, Some(changes))));
+        assert_eq!(ended(&scope("wiki", None)), Some((true, None)), "what it changed tells of other runs");
         assert_eq!(ended(&scope("wiki", Some("ann"))), Some((false, None)));
+        assert_eq!(ended(&scope("wiki", Some("bob"))), None);
         assert_eq!(ended(&scope("chat", None)), None);
     }
 

@@ -20,8 +20,11 @@ const KEPT: usize = 16;
 
 /// Whether the file has links: one of an older format that was never opened for writing since has none.
 fn has_links(conn: &Connection) -> rusqlite::Result<bool> {
-    conn.pragma_query_value(None, "user_version", |row| row.get::<_, u32>(0))
-        .map(|format| format >= super::LINKS_FROM)
+    Ok(format(conn)? >= super::LINKS_FROM)
+}
+
+fn format(conn: &Connection) -> rusqlite::Result<u32> {
+    conn.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
 /// Whether there is, or was, a run of this name.
@@ -53,11 +56,11 @@ pub(in super::super) fn record(
 }
 
 fn insert_run(conn: &Connection, run: &LinkRun) -> rusqlite::Result<i64> {
-    let sql = "INSERT INTO link_runs (id, made_at, settings, model, sources, documents)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let LinkRun { id, made_at, settings, model, sources, documents, .. } = run;
+    let sql = "INSERT INTO link_runs (id, made_at, settings, model, sources, documents, reader, restricted)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let LinkRun { id, made_at, settings, model, sources, documents, reader, restricted, .. } = run;
     let (made_at, settings, sources) = (to_json(made_at)?, to_json(settings)?, to_json(sources)?);
-    let row = params![id, made_at, settings, model, sources, Whole(*documents)];
+    let row = params![id, made_at, settings, model, sources, Whole(*documents), reader, restricted];
     conn.prepare_cached(sql)?.insert(row)
 }
 
@@ -124,12 +127,16 @@ pub(super) fn forget(conn: &Connection, document: i64) -> rusqlite::Result<()> {
 
 /// All runs, the one that was kept last first.
 pub(in super::super) fn runs(conn: &Connection) -> rusqlite::Result<Vec<LinkRun>> {
-    if !has_links(conn)? {
+    let format = format(conn)?;
+    if format < super::LINKS_FROM {
         return Ok(Vec::new());
     }
-    let sql = "SELECT id, made_at, settings, model, sources, documents, edges, undone_at
-               FROM link_runs ORDER BY number DESC";
-    conn.prepare_cached(sql)?.query_map([], run_of)?.collect()
+    let readers = if format < super::READERS_FROM { "NULL, 1" } else { "reader, restricted" };
+    let sql = format!(
+        "SELECT id, made_at, settings, model, sources, documents, edges, undone_at, {readers}
+         FROM link_runs ORDER BY number DESC"
+    );
+    conn.prepare_cached(&sql)?.query_map([], run_of)?.collect()
 }
 
 fn run_of(row: &Row<'_>) -> rusqlite::Result<LinkRun> {
@@ -143,6 +150,8 @@ fn run_of(row: &Row<'_>) -> rusqlite::Result<LinkRun> {
         documents: count(5)?,
         edges: count(6)?,
         undone_at: json(row, 7)?,
+        reader: row.get(8)?,
+        restricted: row.get(9)?,
     })
 }
 
@@ -156,7 +165,7 @@ pub(in super::super) fn links(conn: &Connection, query: &LinkQuery<'_>) -> rusql
         Some(name) => question.ends_of(name),
         None => "edges",
     };
-    question.newest_or(query.run);
+    question.newest_or(query.run, query.among)?;
     question.passing(conn, query.filter)?;
     let conditions = question.conditions.join(" AND ");
     let sql = format!(
@@ -202,19 +211,28 @@ impl Question {
               JOIN sources ON sources.number = source WHERE sources.name = ? AND documents.id = ?)) AS edges"
     }
 
-    /// What a run says, or the newest that says anything about a pair.
-    fn newest_or(&mut self, run: Option<&str>) {
+    /// What a run says, or the newest that says anything about a pair, of those that count.
+    fn newest_or(&mut self, run: Option<&str>, among: Option<&[String]>) -> rusqlite::Result<()> {
+        let counts = |run: &str| {
+            let numbers = "SELECT number FROM link_runs WHERE id IN (SELECT value FROM json_each(?))";
+            among.map_or_else(String::new, |_| format!(" AND {run} IN ({numbers})"))
+        };
         let condition = match run {
             Some(run) => {
                 self.values.push(run.to_owned().into());
-                "edges.run = (SELECT number FROM link_runs WHERE id = ?)"
+                format!("edges.run = (SELECT number FROM link_runs WHERE id = ?){}", counts("edges.run"))
             }
-            None => {
+            None => format!(
                 "edges.run = (SELECT max(run) FROM edges AS other
-                              WHERE other.a = edges.a AND other.b = edges.b)"
-            }
+                              WHERE other.a = edges.a AND other.b = edges.b{})",
+                counts("other.run")
+            ),
         };
-        self.conditions.push(condition.to_owned());
+        if let Some(among) = among {
+            self.values.push(to_json(&among)?.into());
+        }
+        self.conditions.push(condition);
+        Ok(())
     }
 
     /// Both ends must be in sources that pass, and for this reader.

@@ -23,10 +23,13 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::Error;
 
 /// The newest format that this version knows.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// The first format with links.
 const LINKS_FROM: u32 = 2;
+
+/// The first format that knows for whom runs looked.
+const READERS_FROM: u32 = 3;
 
 /// What marks a SQLite file as a store: `MSTM`.
 const APPLICATION: u32 = 0x4D53_544D;
@@ -35,6 +38,9 @@ const SCHEMA: &str = include_str!("schema.sql");
 
 /// What format 2 has beside that of format 1.
 const LINKS: &str = include_str!("links.sql");
+
+/// What format 3 has beside that of format 2.
+const RUNS: &str = include_str!("runs.sql");
 
 /// Vectors of 384 numbers fit five to a page.
 const PAGE_BYTES: u32 = 8192;
@@ -104,7 +110,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
         .map_err(|error| failure(path, error))
 }
 
-/// Sets a connection up for writing, and makes the tables that the file does not have yet: all of them where its format is 0.
+/// Sets a connection up for writing, and makes what the file does not have yet: everything where its format is 0.
 fn prepare(conn: &mut Connection, format: u32) -> rusqlite::Result<()> {
     conn.pragma_update(None, "page_size", PAGE_BYTES)?;
     conn.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
@@ -122,7 +128,12 @@ fn prepare(conn: &mut Connection, format: u32) -> rusqlite::Result<()> {
         tx.execute_batch(SCHEMA)?;
         tx.pragma_update(None, "application_id", APPLICATION)?;
     }
-    tx.execute_batch(LINKS)?;
+    if format < LINKS_FROM {
+        tx.execute_batch(LINKS)?;
+    }
+    if format < READERS_FROM {
+        tx.execute_batch(RUNS)?;
+    }
     tx.pragma_update(None, "user_version", FORMAT)?;
     tx.commit()
 }

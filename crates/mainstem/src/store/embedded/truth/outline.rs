@@ -19,6 +19,7 @@ pub struct Outline {
     chunks: Vec<ChunkId>,
     /// The same by number, each with its document and its place there.
     by_number: Vec<(ChunkId, u32, u32)>,
+    restricted: bool,
 }
 
 impl Outline {
@@ -32,7 +33,7 @@ impl Outline {
         for source in sources {
             let (conditions, values) = matching::of_source(source.number, filter);
             let sql = format!(
-                "SELECT documents.id, chunks.id, place FROM documents JOIN chunks ON chunks.document = number
+                "SELECT documents.id, chunks.id, place, readers IS NOT NULL FROM documents JOIN chunks ON chunks.document = number
                  WHERE {conditions} ORDER BY documents.id, place"
             );
             let mut statement = conn.prepare_cached(&sql)?;
@@ -42,6 +43,7 @@ impl Outline {
                 let document: String = row.get(0)?;
                 if id.as_ref() != Some(&document) {
                     outline.begin(&source.name, &document);
+                    outline.restricted |= row.get::<_, bool>(3)?;
                     id = Some(document);
                 }
                 outline.add(ChunkId(row.get::<_, Whole>(1)?.0), row.get(2)?);
@@ -64,6 +66,11 @@ impl Outline {
     /// The documents, by source and id.
     pub fn documents(&self) -> &[DocumentName] {
         &self.documents
+    }
+
+    /// Whether not everybody may read all of them.
+    pub const fn is_restricted(&self) -> bool {
+        self.restricted
     }
 
     /// The chunks of the document at a place among the documents, in order.
