@@ -35,6 +35,16 @@ impl Best {
         self.packed.extend(&other.packed);
     }
 
+    /// The best of the rows, as many as that, in no order.
+    pub(super) fn first_rows(&self, count: usize) -> Vec<u32> {
+        let mut packed = self.packed.clone();
+        if count < packed.len() {
+            packed.select_nth_unstable_by(count, |a, b| b.cmp(a));
+            packed.truncate(count);
+        }
+        packed.into_iter().map(|packed| !(packed as u32)).collect()
+    }
+
     /// The rows, in ascending order.
     pub(super) fn into_rows(mut self) -> Vec<u32> {
         self.cut();
@@ -73,6 +83,21 @@ mod tests {
         assert!(scores.windows(2).all(|pair| pack(pair[0], 9) < pack(pair[1], 9)));
         assert!(pack(1.0, 3) > pack(1.0, 4));
         assert!(scores.iter().all(|&score| unpack_score(pack(score, 5)).to_bits() == f32::to_bits(score)));
+    }
+
+    #[test]
+    fn the_first_rows_are_the_best_so_far() {
+        let mut best = Best::new(100);
+        for (row, score) in (0..).zip([0.5, 0.9, -0.1, 0.7, 0.9]) {
+            best.take(score, row);
+        }
+        let first = |count| {
+            let mut rows = best.first_rows(count);
+            rows.sort_unstable();
+            rows
+        };
+        assert_eq!([first(0), first(1), first(3)], [vec![], vec![1], vec![1, 3, 4]]);
+        assert_eq!(first(9), [0, 1, 2, 3, 4]);
     }
 
     #[test]

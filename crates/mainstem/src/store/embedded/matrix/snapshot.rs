@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mainstem_kernels::Mapped;
@@ -35,6 +36,8 @@ pub(super) struct Snapshot {
     signs: Option<Signs>,
     /// By the sources that may be seen, made when they are first asked for.
     samples: Mutex<Vec<OfScope>>,
+    /// Whether all of it was searched.
+    searched: AtomicBool,
 }
 
 /// The sources of a scope, and the sample of their rows.
@@ -125,6 +128,7 @@ impl Snapshot {
             dead: read_dead(&folder.join("dead"), &commit)?,
             signs,
             samples: Mutex::default(),
+            searched: AtomicBool::default(),
             folder,
             newest: true,
             counter: commit.counter,
@@ -177,6 +181,16 @@ impl Snapshot {
     pub(super) fn centre(&self) -> Option<Vec<f32>> {
         let (bytes, _) = self.signs.as_ref()?.centre.bytes().as_chunks();
         Some(bytes.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+    }
+
+    /// Whether all of it was searched, and so had to come into memory.
+    pub(super) fn was_searched(&self) -> bool {
+        self.searched.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that all of it was searched.
+    pub(super) fn set_searched(&self) {
+        self.searched.store(true, Ordering::Relaxed);
     }
 
     /// Some rows of every source that may be seen.

@@ -7,9 +7,8 @@ use mainstem_core::contract::Found;
 use mainstem_kernels::{dot_f16, prefetch};
 
 use super::super::allowed::{Scope, Spread};
-use super::best::Best;
 use super::code::{self, Probe, Widener};
-use super::scan::{Pass, Scan};
+use super::scan::{Pass, Scan, Shortlist};
 use super::slots::Slots;
 use super::snapshot::Snapshot;
 use super::{Allowed, Tuning};
@@ -41,6 +40,11 @@ impl MatrixView {
         self.snapshot.rows() - self.snapshot.commit().dead as usize
     }
 
+    /// Whether all vectors were searched before.
+    pub(crate) fn is_known(&self) -> bool {
+        self.snapshot.was_searched()
+    }
+
     /// Components per vector; 0 before the first vector.
     pub(crate) fn dim(&self) -> usize {
         self.snapshot.dim()
@@ -68,9 +72,13 @@ impl MatrixView {
         if slots.sources().is_empty() || limit == 0 {
             return Ok(Vec::new());
         }
-        let shortlists = self.shortlists(&probe, &slots, allowed, limit);
+        let scan = self.scan(&probe, &slots, allowed, limit);
+        let shortlists = scan.run(self.tuning.rows_per_thread);
+        if !matches!(scan.pass, Pass::Gather(_)) {
+            self.snapshot.set_searched();
+        }
         let answer = slots.sources().iter().zip(shortlists);
-        let answer = answer.map(|(source, best)| (*source, self.rescore(&probe, &best.into_rows(), limit)));
+        let answer = answer.map(|(source, shortlist)| (*source, self.rescore(&scan, shortlist, limit)));
         let answer: Vec<_> = answer.filter(|(_, found)| !found.is_empty()).collect();
         if answer.iter().flat_map(|(_, found)| found).any(|found| !found.score.is_finite()) {
             return Err(self.snapshot.not_what_was_written());
@@ -135,24 +143,23 @@ impl MatrixView {
         Probe::new(query).map(Some)
     }
 
-    fn shortlists(
+    fn scan(
         &self,
         probe: &Arc<Probe>,
         slots: &Arc<Slots>,
         allowed: Option<&Arc<Allowed>>,
         limit: usize,
-    ) -> Vec<Best> {
+    ) -> Scan {
         let least = if self.snapshot.signs().is_some() { KEEP_SIGNS } else { KEEP_CODES };
         let keep = limit.saturating_mul(KEEP_TIMES).max(least).min(self.snapshot.rows());
-        let scan = Scan {
+        Scan {
             snapshot: Arc::clone(&self.snapshot),
             probe: Arc::clone(probe),
             slots: Arc::clone(slots),
             allowed: allowed.cloned(),
             keep,
             pass: self.pass(allowed),
-        };
-        scan.run(self.tuning.rows_per_thread)
+        }
     }
 
     /// A few allowed chunks are looked up one by one. A row that is picked costs as much as several that are passed in order, and more of
@@ -168,15 +175,22 @@ impl MatrixView {
         }
     }
 
-    /// The best `limit` of some rows, by their cosines.
-    fn rescore(&self, probe: &Probe, rows: &[u32], limit: usize) -> Vec<Found> {
-        let found = |(at, &row): (usize, &u32)| {
-            if let Some(ahead) = rows.get(at + AHEAD) {
-                prefetch(self.snapshot.exact_of(*ahead));
+    /// The best `limit` of a shortlist, by their cosines.
+    fn rescore(&self, scan: &Scan, shortlist: Shortlist, limit: usize) -> Vec<Found> {
+        let Shortlist { best, mut exact } = shortlist;
+        exact.sort_unstable_by_key(|(row, _)| *row);
+        let mut known = exact.into_iter().peekable();
+        let (mut scored, mut missing) = (Vec::new(), Vec::new());
+        for row in best.into_rows() {
+            while known.next_if(|(other, _)| *other < row).is_some() {}
+            match known.next_if(|(other, _)| *other == row) {
+                Some(known) => scored.push(known),
+                None => missing.push(row),
             }
-            Found { chunk: ChunkId(self.snapshot.id(row)), score: self.exact(probe, row) }
-        };
-        let mut found: Vec<Found> = rows.iter().enumerate().map(found).collect();
+        }
+        scored.extend(scan.exact(missing.into_iter()));
+        let found = |(row, score)| Found { chunk: ChunkId(self.snapshot.id(row)), score };
+        let mut found: Vec<Found> = scored.into_iter().map(found).collect();
         found.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk.cmp(&b.chunk)));
         found.truncate(limit);
         found
