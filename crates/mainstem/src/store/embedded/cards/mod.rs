@@ -20,7 +20,7 @@ mod writer;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mainstem_core::ChunkId;
@@ -72,16 +72,23 @@ impl Cards {
 pub(super) struct Files {
     data: File,
     index: File,
+    /// How long the cards were when that was last asked.
+    len: AtomicU64,
 }
 
 impl Files {
+    fn new(data: File, index: File) -> Self {
+        Self { data, index, len: AtomicU64::default() }
+    }
+
     fn open(dir: &Path) -> io::Result<Self> {
-        Ok(Self { data: File::open(dir.join(DATA))?, index: File::open(dir.join(INDEX))? })
+        Ok(Self::new(File::open(dir.join(DATA))?, File::open(dir.join(INDEX))?))
     }
 
     /// The card of a chunk, read into `room`; nothing when it is not there, or not what was written.
     pub(super) fn card<'r>(&self, id: ChunkId, room: &'r mut Vec<u8>) -> Option<Card<'r>> {
-        let entry = self.entry(id)?;
+        // A damaged entry may tell of a card of any length.
+        let entry = self.entry(id).filter(|entry| self.reach(entry.at.saturating_add(entry.len.into())))?;
         room.resize(entry.len as usize, 0);
         read_at(&self.data, room, entry.at).ok()?;
         (checksum(id, room) == entry.check).then_some(())?;
@@ -91,6 +98,16 @@ impl Files {
     /// Whether there is a card that is not what was written.
     pub(super) fn is_damaged(&self, id: ChunkId) -> bool {
         self.entry(id).is_some() && self.card(id, &mut Vec::new()).is_none()
+    }
+
+    /// Whether the cards go as far as this. They get longer while they are open.
+    fn reach(&self, end: u64) -> bool {
+        if end <= self.len.load(Ordering::Relaxed) {
+            return true;
+        }
+        let len = self.data.metadata().map_or(0, |data| data.len());
+        self.len.store(len, Ordering::Relaxed);
+        end <= len
     }
 
     fn entry(&self, id: ChunkId) -> Option<Entry> {

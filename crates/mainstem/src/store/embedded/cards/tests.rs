@@ -6,7 +6,7 @@ use mainstem_core::{Chunk, ChunkId, Document, StoredChunk};
 use tempfile::TempDir;
 
 use super::super::EmbeddedStore;
-use super::{DATA, Files, INDEX};
+use super::{DATA, Files, INDEX, place};
 
 fn document(id: &str, text: &str) -> Change {
     let vector = Some(vec![1.0, text.len() as f32, 0.0, 0.0]);
@@ -81,6 +81,27 @@ fn cards_say_what_the_truth_says_and_damaged_ones_say_nothing() {
     drop(EmbeddedStore::open(dir.path(), super::super::Options::default()).unwrap());
     assert!(has_card(dir.path(), 1) && !has_card(dir.path(), 5));
     assert_eq!(fetch(&reader, &ids), by_card);
+}
+
+#[test]
+fn a_damaged_entry_does_not_ask_for_memory() {
+    let dir = TempDir::new().unwrap();
+    let store = store(dir.path());
+    store.write(&[document("a", "one"), document("b", "two")]).unwrap();
+    let ids = [1, 2, 3, 4];
+    let by_card = fetch(&store, &ids);
+    let (index, data) = (dir.path().join(INDEX), fs::metadata(dir.path().join(DATA)).unwrap().len());
+    let whole = fs::read(&index).unwrap();
+    for at in place(ChunkId(1)).unwrap() as usize..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0xf7;
+        fs::write(&index, damaged).unwrap();
+        let mut room = Vec::new();
+        let files = Files::open(dir.path()).unwrap();
+        let there = ids.iter().filter(|id| files.card(ChunkId(**id), &mut room).is_some()).count();
+        assert!(there <= 3 && room.capacity() as u64 <= 2 * data, "byte {at}: {}", room.capacity());
+        assert_eq!(fetch(&store, &ids), by_card, "byte {at}");
+    }
 }
 
 #[test]

@@ -151,7 +151,7 @@ impl CardsWriter {
             return Err(io::ErrorKind::InvalidData.into());
         }
         (self.live, self.end) = (number(8), data.metadata()?.len());
-        self.files = Some(Files { data, index });
+        self.files = Some(Files::new(data, index));
         Ok(number(16))
     }
 
@@ -187,7 +187,7 @@ impl CardsWriter {
             let path = self.dir.join(new(name));
             File::options().read(true).write(true).create(true).truncate(true).open(path)
         };
-        self.files = Some(Files { data: make(DATA)?, index: make(INDEX)? });
+        self.files = Some(Files::new(make(DATA)?, make(INDEX)?));
         let mut outcome = Ok(());
         read::each_chunk(conn, None, |number, embedded, stored| {
             self.add(stored.id, &Source { number, embedded }, &stored.document, &stored.chunk);
