@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::{Pipeline, PipelineSpec, merge};
 use crate::candidates::{Candidates, Id};
 use crate::error::Error;
-use crate::fuse::Fused;
+use crate::fuse::{Fused, Method, Norm};
 
 impl PipelineSpec {
     /// How many of the best candidates the stages look at, once copies are collapsed; nothing where they look at all.
@@ -23,6 +23,13 @@ impl PipelineSpec {
         let page = self.offset.saturating_add(self.limit?);
         let near = self.neighbours.filter(|spec| spec.weight > 0.0).map_or(0, |spec| spec.top);
         (!looks_at_all).then_some(page.max(near))
+    }
+
+    /// Whether what a list gives to an item depends on that item's score there and on nothing else: then a copy that is not known to be one
+    /// changes nothing about the others.
+    pub fn is_pointwise(&self) -> bool {
+        let norm = self.fuse.normalise.unwrap_or_default();
+        self.fuse.method == Method::Linear && matches!(norm, Norm::Calibrated | Norm::None)
     }
 }
 

@@ -124,7 +124,9 @@ impl Linker<'_> {
     /// The filter, narrowed to the sources of the settings.
     fn seen(&self) -> Result<Filter, Failure> {
         let mut filter = self.filter.clone();
-        let Some(wanted) = &self.settings.sources else { return Ok(filter) };
+        let Some(wanted) = self.settings.sources.as_ref().or(self.filter.sources.as_ref()) else {
+            return Ok(filter);
+        };
         let known = self.store.sources()?;
         let in_scope =
             |name: &str| filter.scope.as_ref().is_none_or(|scope| scope.iter().any(|one| one == name));

@@ -64,10 +64,13 @@ pub(super) fn search(
             search.items.push(Item::default());
             return chunk.to_string();
         };
+        // A source may be called `a`, another `a/b`, and a document of the first `b/c`.
+        let name =
+            if chunks.contains_key(&named.name) { format!("{}{chunk}", named.name) } else { named.name };
         search.words.push(named.words);
         search.items.push(named.item);
-        chunks.insert(named.name.clone(), named.stored);
-        named.name
+        chunks.insert(name.clone(), named.stored);
+        name
     });
     (search, chunks)
 }

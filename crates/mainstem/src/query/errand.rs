@@ -1,7 +1,7 @@
 //! One errand: what a thread does for one channel and one variant. Embed, retrieve, cut; and when all are home, score what the others
 //! found. Which of it is read, the search decides when it knows what is worth it.
 //!
-//! Everything that can block happens here, so that the search can go on without it.
+//! Everything that can block happens here, so that the search can go on without it; what cannot, the search may run itself.
 
 use std::sync::Arc;
 use std::time::Instant;

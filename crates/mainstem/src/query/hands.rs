@@ -1,5 +1,5 @@
 //! Who does the work of a search: threads that are waited for as a deadline says, so that whatever they do (sleep, fail, panic), the
-//! search goes on. A thread that is late is left alone, and what it brings is dropped.
+//! search goes on. A thread that is late is left alone, and what it brings is dropped. Only what waits for nobody does a search itself.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -75,16 +75,17 @@ impl Hands {
         wait(&receiver, count, deadline, self.started)
     }
 
-    /// Does the first work here and has threads do the others, and waits for all of them, however long that takes.
-    pub(super) fn with_own<T: Send + 'static>(&self, mut works: Works<T>) -> Vec<Option<Home<T>>> {
+    /// Does the first work here and has threads do the others, and waits for them until the hard limit.
+    pub(super) fn with_own<T: Send + 'static>(
+        &self,
+        mut works: Works<T>,
+        hard: Duration,
+    ) -> Vec<Option<Home<T>>> {
         let Some(first) = works.pop_front() else { return Vec::new() };
-        let mut home: Vec<Option<Home<T>>> = std::iter::repeat_with(|| None).take(works.len() + 1).collect();
-        let receiver = self.send_all(works);
-        home[0] = Some(Home { result: caught(first), at: self.started.elapsed() });
-        for (index, brought) in receiver {
-            home[index + 1] = Some(brought);
-        }
-        home
+        let (count, receiver) = (works.len(), self.send_all(works));
+        let own = Home { result: caught(first), at: self.started.elapsed() };
+        let others = wait(&receiver, count, Deadline { soft: hard, hard }, self.started);
+        std::iter::once(Some(own)).chain(others).collect()
     }
 
     fn send_all<T: Send + 'static>(&self, works: Works<T>) -> Receiver<(usize, Home<T>)> {

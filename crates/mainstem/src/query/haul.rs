@@ -13,6 +13,10 @@ use super::errand::{Catch, Named};
 use super::hands::Works;
 use super::legs::{Finisher, Legs, Outcome};
 
+/// How many of the best candidates are told from their copies, for all pages among them: as many as
+/// [`neighbours`](mainstem_core::pipeline::neighbours) looks at.
+const FIRST: usize = 50;
+
 /// How many chunks a thread reads at least.
 const LEAST_SHARE: usize = 16;
 
@@ -28,6 +32,11 @@ pub(super) struct Haul {
 impl Haul {
     pub(super) fn outcomes(&self) -> &[Outcome] {
         &self.outcomes
+    }
+
+    /// Why it could not be read, if somebody said so.
+    pub(super) fn reason(&self) -> Option<&String> {
+        self.outcomes.iter().find_map(|outcome| outcome.reason.as_ref())
     }
 
     /// Whether any leg is left whose finds could be read.
@@ -70,14 +79,20 @@ impl Reading<'_> {
         self.read(None, who)
     }
 
-    /// How many of the best candidates are worth reading; nothing where all are. A third more than the stages look at, for the copies
-    /// among them; where there are more, everything is read. The copy of a whole source may be anywhere.
+    /// How many of the best candidates are worth reading; nothing where all are.
+    ///
+    /// Where copies are collapsed, it is the same for all pages but those far behind, and twice what the stages look at. A copy has
+    /// nearly the score of what it is a copy of, and so is among them; unless its source is not searched the same ways, or is a copy as a
+    /// whole. Where the scores of others depend on which are copies, all must be known.
     fn depth(&self) -> Option<usize> {
-        let spec = &self.legs.plan.pipeline;
-        let looks_at = spec.looks_at()?;
-        let whole = self.outcomes.iter().any(|outcome| !outcome.catch.scale.copies.is_empty());
-        let copies = if spec.dedup.is_some() { looks_at.div_ceil(3) } else { 0 };
-        (!whole && !self.legs.whole).then_some(looks_at.saturating_add(copies))
+        let (plan, spec) = (&self.legs.plan, &self.legs.plan.pipeline);
+        let looks_at = spec.looks_at().filter(|_| !self.legs.whole)?;
+        if spec.dedup.is_none() {
+            return Some(looks_at);
+        }
+        let of_copies = self.outcomes.iter().any(|outcome| !outcome.catch.scale.copies.is_empty());
+        let alike = spec.is_pointwise() && plan.is_even() && !of_copies;
+        (alike && looks_at <= FIRST).then_some(2 * FIRST)
     }
 
     fn read(mut self, depth: Option<usize>, who: Finisher) -> Result<Haul, Error> {
@@ -99,7 +114,7 @@ impl Reading<'_> {
                     continue;
                 }
             }
-            let partly = read.len() < lists.len();
+            let partly = (0..lists.len() as u32).any(|slot| !read.contains_key(lists.id(slot)));
             return Ok(Haul { outcomes: self.outcomes, lists, read, partly });
         }
     }
@@ -131,7 +146,7 @@ impl Reading<'_> {
         }
         let hard = self.legs.plan.deadline.hard;
         let home = match who {
-            Finisher::Leg => self.legs.hands.with_own(works),
+            Finisher::Leg => self.legs.hands.with_own(works, hard),
             Finisher::Search => self.legs.hands.at_once(works, Deadline { soft: hard, hard }),
         };
         let mut read = Vec::with_capacity(chunks.len());
@@ -160,21 +175,23 @@ impl Reading<'_> {
     }
 }
 
-/// Leaves hits out that were not read, where the rest cannot be read any more: what is here is better than nothing.
-pub(super) fn keep_read(answer: &mut Answer, chunks: &Chunks) {
+/// Leaves hits out that were not read, where the rest cannot be read: what is here is better than nothing.
+pub(super) fn keep_read(answer: &mut Answer, chunks: &Chunks, reason: Option<&String>) {
     let (first, before) = (answer.hits.first().map_or(1, |hit| hit.rank), answer.hits.len());
     answer.hits.retain(|hit| chunks.contains_key(&hit.id));
     (first..).zip(&mut answer.hits).for_each(|(rank, hit)| hit.rank = rank);
     let lost = before - answer.hits.len();
     let what = if lost == 1 { "hit" } else { "hits" };
+    let why = reason.map_or_else(|| " in time".to_owned(), |reason| format!(" ({reason})"));
     let note =
-        format!("not all candidates could be read in time: {lost} {what} left out, copies may stand alone");
+        format!("not all candidates could be read{why}: {lost} {what} left out, copies may stand alone");
     answer.status.notes.push(note);
     answer.status.partial = true;
 }
 
-/// Whether an answer is the one that reading everything would have given: all hits up to the end of the page were read, and the stages
-/// had as many as they look at. What was not read is ranked by the same scores, and so shows where it would be.
+/// Whether an answer is the one that reading everything would have given, copies that score far less than what they are copies of aside: all
+/// hits up to the end of the page were read, and the stages had as many as they look at. What was not read is ranked by the same scores,
+/// and so shows where it would be.
 pub(super) fn suffices(answer: &Answer, looks_at: usize, search: &Search, chunks: &Chunks) -> bool {
     let unread = search.candidates.len() - chunks.len();
     let before = answer.dropped.iter().filter(|dropped| matches!(dropped.why, Why::BeforeOffset { .. }));

@@ -166,14 +166,19 @@ impl Legs {
                 drop(board);
                 return self.finish(home, if all && !late { who } else { Finisher::Search });
             }
-            if late || alone {
-                return self.unread(LegState::TimedOut, None);
-            }
             drop(board);
-            let limit = if hurried { hard } else { soft };
+            // What has been said counts, even where the search itself was held up.
+            let limit = if late {
+                elapsed
+            } else if hurried {
+                hard
+            } else {
+                soft
+            };
             match receiver.recv_timeout(limit.saturating_sub(elapsed)) {
                 Ok(Message::Finished(Ok(haul))) => return haul,
                 Ok(Message::Finished(Err(reason))) => return self.unread(LegState::Failed, Some(&reason)),
+                _ if late || alone => return self.unread(LegState::TimedOut, None),
                 Ok(Message::Home) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => alone = true,
             }

@@ -1,8 +1,9 @@
 //! Answering queries: plan, retrieve all legs in parallel, and let the ranking core do the rest.
 //!
 //! 1. A [`Request`] and the [`Settings`] are compiled into a [`Plan`]: a value that can be printed, and tested without a store.
-//! 2. Every channel of every variant is searched by a thread of its own, over all sources at once. The search waits for them as the
-//!    [deadline](mainstem_core::deadline) says, and goes on without those that are late, fail or panic.
+//! 2. Every channel of every variant is searched by a thread of its own, over all sources at once; one that the store says is brief, by the
+//!    thread of the search. The search waits for the others as the [deadline](mainstem_core::deadline) says, and goes on without those that
+//!    are late, fail or panic.
 //! 3. Each leg scores what the others found, so that no hit is judged by half of the evidence. What may come into the answer is read.
 //! 4. The candidates go through the [pipeline](mainstem_core::pipeline); where a [reranker](crate::rerank) is to be asked, it reads the
 //!    best of them before.
@@ -118,7 +119,7 @@ impl Engine {
                 (search, chunks) = (self.learned(unloaded.0), unloaded.1);
                 answer = legs.pipeline.run(&search).map_err(boxed)?;
             } else {
-                haul::keep_read(&mut answer, &chunks);
+                haul::keep_read(&mut answer, &chunks, whole.reason());
             }
         }
         let ranked = started.elapsed();

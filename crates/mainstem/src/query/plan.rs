@@ -125,6 +125,14 @@ impl Plan {
         self.legs.iter().filter(move |leg| leg.channel == channel && leg.effective_weight() > 0.0)
     }
 
+    /// Whether all sources are searched the same ways.
+    pub(super) fn is_even(&self) -> bool {
+        let of = |channel| self.legs_of(channel).map(|leg| &leg.source).collect::<IndexSet<_>>();
+        let mut ways = self.channels().into_iter().map(of);
+        let first = ways.next();
+        ways.all(|sources| Some(sources) == first)
+    }
+
     /// Legs in the order of the sources, and of the channels within.
     fn planned(
         &self,

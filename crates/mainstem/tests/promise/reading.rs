@@ -27,6 +27,24 @@ fn unread(response: &Response) -> usize {
     response.answer.dropped.iter().filter(|dropped| dropped.id.starts_with('#')).count()
 }
 
+/// Where a copy changes the scores of others, everything is read, and so all pages are of one order.
+#[test]
+fn pages_are_of_one_order_whatever_fuses_them() {
+    let vectors = Vectors::read();
+    let stored = stored(&sources(), &vectors);
+    let engine = stored.engine();
+    for (question, method) in judged(&vectors).questions.iter().zip(["rrf", "rsf", "borda"].iter().cycle()) {
+        let stages = json!({ "recency": null, "fuse": { "method": method }, "across": "score" });
+        let asked = |limit, offset| Request { pipeline: stages.clone(), ..request(question, limit, offset) };
+        let whole: Vec<_> = hits(&engine.search(&asked(30, 0)).unwrap());
+        let pages: Vec<_> = [0, 10, 20]
+            .iter()
+            .flat_map(|offset| hits(&engine.search(&asked(10, *offset)).unwrap()))
+            .collect();
+        assert_eq!(pages, whole, "{} by {method}", question.id);
+    }
+}
+
 #[test]
 fn what_is_not_read_changes_no_answer() {
     let vectors = Vectors::read();

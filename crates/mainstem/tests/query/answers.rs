@@ -251,3 +251,22 @@ fn a_vector_can_stand_for_words() {
     assert!(fake.asked.lock().unwrap().iter().all(|(channel, ..)| *channel == Channel::Dense));
     assert!(engine.search(&request("  ")).is_err(), "neither words nor a vector");
 }
+
+/// The names of sources may have slashes, and so a chunk of one may be called as one of another is.
+#[test]
+fn two_chunks_of_one_name_are_two_hits() {
+    let mut fake = Fake::new();
+    fake.chunks = vec![
+        chunk(1, "team", "wiki/page", "castling moves the king and a rook"),
+        chunk(2, "team/wiki", "page", "a fork attacks two pieces at once"),
+        chunk(3, "team", "other", "a pinned piece cannot move"),
+    ];
+    let all = vec![(1, 0.9), (2, 0.8), (3, 0.7)];
+    let fake = fake.dense(Act::Give(all.clone())).lexical(Act::Give(all));
+    let response = engine(fake).0.search(&request("fork")).unwrap();
+    let found: Vec<_> =
+        response.hits.iter().map(|hit| (hit.source.as_str(), hit.document.as_str())).collect();
+    assert_eq!(found, [("team", "wiki/page"), ("team/wiki", "page"), ("team", "other")]);
+    assert_eq!(ids(&response).iter().collect::<std::collections::BTreeSet<_>>().len(), 3);
+    assert_eq!(response.by_source.values().sum::<usize>(), 3);
+}

@@ -12,7 +12,7 @@ use mainstem_core::deadline::Deadline;
 
 use serde_json::json;
 
-use super::fakes::{Act, Fake, Model, Shared, chunk, engine, ids, request};
+use super::fakes::{Act, Fake, Model, Shared, chunk, engine, engine_with, ids, request};
 
 /// Much longer than any deadline here, so that a test that waits for it fails clearly.
 const FOREVER: Duration = Duration::from_secs(60);
@@ -116,6 +116,17 @@ fn a_search_that_runs_a_leg_itself_answers_as_others_do() {
     }
 }
 
+/// A leg that was held up although it is brief is as late as others would be.
+#[test]
+fn a_leg_that_a_search_runs_itself_may_be_late() {
+    let fake =
+        Fake { brief: true, ..Fake::new().dense(Act::Late(Duration::from_millis(250), vec![(12, 0.9)])) };
+    let vector = Some(vec![1.0, 0.0]);
+    let deadline = Some(Deadline { soft: Duration::from_millis(200), hard: FOREVER });
+    let request = Request { vector, deadline, ..request("fork") };
+    dense_is(&engine(fake).0.search(&request).unwrap(), LegState::TimedOut);
+}
+
 /// The model of a query may be anywhere, and is not waited for; the words are searched meanwhile.
 #[test]
 fn a_search_never_embeds_its_query_itself() {
@@ -182,12 +193,12 @@ fn chunks_that_cannot_be_read_are_named() {
     nothing_is_read(late, LegState::TimedOut, "`lexical` did not answer in time");
 }
 
-/// Four copies come first, so that two hits need more than what is read at first; and then nothing can be read any more.
+/// More than a hundred copies come first, so that two hits need more than what is read at first; and then nothing can be read any more.
 #[test]
 fn what_was_read_before_the_store_failed_is_shown() {
     let copies =
-        (21..25).map(|id| chunk(id, "wiki", &format!("copy {id}"), "a fork attacks two pieces at once"));
-    let scores: Vec<_> = (21..25).map(|id| (id, 0.99)).chain([(11, 0.7), (1, 0.5), (3, 0.3)]).collect();
+        (21..141).map(|id| chunk(id, "wiki", &format!("copy {id}"), "a fork attacks two pieces at once"));
+    let scores: Vec<_> = (21..141).map(|id| (id, 0.99)).chain([(11, 0.7), (1, 0.5), (3, 0.3)]).collect();
     let fake = || {
         let mut fake = Fake::new().dense(Act::Give(scores.clone())).lexical(Act::Give(scores.clone()));
         fake.chunks.extend(copies.clone());
@@ -198,16 +209,22 @@ fn what_was_read_before_the_store_failed_is_shown() {
         pipeline: json!({ "neighbours": null, "prior": null, "recency": null }),
         ..request("fork")
     };
-    let whole = engine(fake()).0.search(&asked()).unwrap();
+    let settings = || Settings { candidates: 200, ..Settings::default() };
+    let whole = engine_with(fake(), settings()).0.search(&asked()).unwrap();
     assert_eq!((ids(&whole).len(), whole.status.partial), (2, false));
-    for act in [Act::Fail, Act::Panic, Act::Late(FOREVER, vec![])] {
+    let burnt = " (the disk is on fire)";
+    let panicked = " (it panicked: a bug in the store)";
+    for (act, why) in [(Act::Fail, burnt), (Act::Panic, panicked), (Act::Late(FOREVER, vec![]), " in time")] {
         let mut fake = fake().fetching(act);
-        fake.gives_first = 1;
-        let response = engine(fake).0.search(&Request { deadline: None, ..asked() }).unwrap();
+        // Two threads read 100 chunks, sixteen at a time.
+        fake.gives_first = 8;
+        let response =
+            engine_with(fake, settings()).0.search(&Request { deadline: None, ..asked() }).unwrap();
         assert_eq!(ids(&response), ids(&whole)[..1], "the hit that was read");
         assert_eq!((response.hits[0].rank, response.status.partial), (1, true));
         let notes = response.status.notes.join("\n");
-        assert!(notes.contains("not all candidates could be read in time: 1 hit left out"), "{notes}");
+        let told = format!("not all candidates could be read{why}: 1 hit left out");
+        assert!(notes.contains(&told), "{notes}");
     }
 }
 

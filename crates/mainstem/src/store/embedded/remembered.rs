@@ -65,10 +65,14 @@ impl Remembered {
             return Arc::clone(&entry.allowed);
         }
         entries.retain(|entry| entry.sequence >= sequence);
-        let mut bytes: usize = entries.iter().map(Entry::bytes).sum();
-        while entries.len() == CAPACITY || bytes > MOST_BYTES {
-            bytes = bytes.saturating_sub(entries.remove(0).bytes());
+        // Asked once: one that is locked just now has no size.
+        let sizes: Vec<usize> = entries.iter().map(Entry::bytes).collect();
+        let (mut bytes, mut gone) = (sizes.iter().sum::<usize>(), 0);
+        while gone < sizes.len() && (sizes.len() - gone >= CAPACITY || bytes > MOST_BYTES) {
+            bytes -= sizes[gone];
+            gone += 1;
         }
+        entries.drain(..gone);
         let (sources, filter, place) = (sources.to_vec(), filter.clone(), Place::default());
         entries.push(Entry { sequence, sources, filter, allowed: Arc::clone(&place) });
         place

@@ -437,10 +437,11 @@ impl View for Snapshot {
     }
 
     fn is_brief(&self, retrieval: &Retrieval<'_>) -> bool {
-        let chunks = match retrieval.channel {
-            Channel::Dense => self.matrix.len() as u64,
-            Channel::Lexical => self.lexical.doc_count(),
+        // What was never looked at may have to come from the disk, and filters from the truth.
+        let (chunks, known) = match retrieval.channel {
+            Channel::Dense => (self.matrix.len() as u64, self.matrix.is_known()),
+            Channel::Lexical => (self.lexical.doc_count(), self.lexical.is_known()),
         };
-        chunks <= BRIEF
+        chunks <= BRIEF && known && self.level && !matching::needs_chunks(retrieval.filter)
     }
 }

@@ -166,7 +166,8 @@ impl Job {
             app.store.record(&found, &edges)?
         };
         self.place.changes = Some(changes);
-        let links = self.best(&app, &found, edges)?;
+        // The run is kept by now: that its links cannot be shown is not its failure.
+        let links = self.best(&app, &found, edges).unwrap_or_default();
         // It tells of other runs, too.
         let changes = self.scope.sees_all().then_some(changes);
         Ok(Some(RunOutcome { run: shown(found, &self.scope), changes, dry_run: run.dry_run, links }))

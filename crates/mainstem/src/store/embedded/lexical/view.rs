@@ -163,6 +163,11 @@ impl LexicalView {
         Ok(self.known.get_or_init(|| known))
     }
 
+    /// Whether it was searched before.
+    pub(crate) fn is_known(&self) -> bool {
+        self.known.get().is_some()
+    }
+
     fn compiled(&self, text: &str, scope: &Scope) -> Result<Arc<Compiled>, TantivyError> {
         let known = |recent: &&Recent| recent.text == text && recent.scope.is(scope);
         if let Some(recent) = lock(&self.recent).iter().find(known) {
