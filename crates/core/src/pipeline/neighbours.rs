@@ -145,8 +145,12 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 fn mean(cosines: &[f32], scores: &[f64], count: usize) -> Option<(f64, usize)> {
     let mut near: Vec<(f32, usize)> =
         cosines.iter().copied().zip(0..).filter(|(cosine, _)| *cosine > 0.0).collect();
-    near.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    near.truncate(count);
+    let nearer = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if count < near.len() {
+        near.select_nth_unstable_by(count, nearer);
+        near.truncate(count);
+    }
+    near.sort_unstable_by(nearer);
     let weight: f64 = near.iter().map(|(cosine, _)| f64::from(*cosine)).sum();
     let sum: f64 = near.iter().map(|&(cosine, at)| f64::from(cosine) * scores[at]).sum();
     near.first().map(|&(_, nearest)| (sum / weight, nearest))

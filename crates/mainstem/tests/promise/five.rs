@@ -26,8 +26,13 @@ pub(crate) fn folder() -> Option<PathBuf> {
 
 /// All collections in one store.
 pub(crate) fn stored(folder: &Path) -> Stored {
+    stored_of(folder, &FIVE)
+}
+
+/// Some collections in one store.
+pub(crate) fn stored_of(folder: &Path, names: &[&str]) -> Stored {
     let stored = Stored::empty(&ModelCard { name: "all-MiniLM-L6-v2".into(), dim: DIM, max_tokens: 256 });
-    for name in FIVE {
+    for name in names {
         let folder = folder.join(name);
         let mut connector = Beir::open(&folder, Some(&folder.join("corpus.minilm.f16.npy"))).unwrap();
         Ingest::new(name, stored.store.as_ref()).run(&mut connector, &mut |_| ()).unwrap();
@@ -37,8 +42,13 @@ pub(crate) fn stored(folder: &Path) -> Stored {
 
 /// Every so-manieth question of each collection.
 pub(crate) fn judged(folder: &Path, step: usize) -> Judged {
+    judged_of(folder, &FIVE, step)
+}
+
+/// Every so-manieth question of some collections.
+pub(crate) fn judged_of(folder: &Path, names: &[&str], step: usize) -> Judged {
     let (mut questions, mut qrels) = (Vec::new(), QrelsBuilder::default());
-    for name in FIVE {
+    for name in names {
         let first = questions.len();
         questions.extend(of_collection(&folder.join(name), name).into_iter().step_by(step));
         let file = folder.join(name).join("qrels/test.tsv");
