@@ -25,6 +25,10 @@ struct Entry {
 }
 
 impl Entry {
+    fn is(&self, (sequence, sources, filter): (u64, &[u32], &Filter)) -> bool {
+        self.sequence == sequence && self.sources == sources && self.filter == *filter
+    }
+
     /// The memory that it takes; 0 while it is being looked up.
     fn bytes(&self) -> usize {
         let known = self.allowed.try_lock().ok();
@@ -56,12 +60,16 @@ impl Remembered {
         Ok(allowed)
     }
 
+    /// Whether what passes the filter is remembered.
+    pub(super) fn has(&self, key: (u64, &[u32], &Filter)) -> bool {
+        lock(&self.0)
+            .iter()
+            .any(|entry| entry.is(key) && entry.allowed.try_lock().is_ok_and(|place| place.is_some()))
+    }
+
     fn place(&self, (sequence, sources, filter): (u64, &[u32], &Filter)) -> Place {
-        let is_it = |entry: &&Entry| {
-            entry.sequence == sequence && entry.sources == sources && entry.filter == *filter
-        };
         let mut entries = lock(&self.0);
-        if let Some(entry) = entries.iter().find(is_it) {
+        if let Some(entry) = entries.iter().find(|entry| entry.is((sequence, sources, filter))) {
             return Arc::clone(&entry.allowed);
         }
         entries.retain(|entry| entry.sequence >= sequence);
@@ -94,7 +102,9 @@ mod tests {
                 .unwrap();
             allowed.chunks()[0].0
         };
+        assert!(!remembered.has((7, &[1], &filter)));
         assert_eq!([ask(7, 1), ask(7, 2), ask(8, 3), ask(8, 4)], [1, 1, 3, 3]);
+        assert!(remembered.has((8, &[1], &filter)) && !remembered.has((8, &[2], &filter)));
         assert_eq!(ask(7, 5), 5, "an old moment is looked up again");
         assert_eq!(ask(8, 6), 3, "and does not push out the new one");
     }

@@ -304,9 +304,16 @@ impl Snapshot {
             let chunks = self.read(|reading| matching::chunks(reading, asked, filter))?;
             Ok(Allowed::new(chunks))
         };
-        // The sources are said already.
-        let filter = Filter { scope: None, sources: None, kinds: None, ..filter.clone() };
+        let filter = of_chunks(filter);
         self.shared.remembered.get((self.meta.sequence, sources, &filter), look_up).map(Some)
+    }
+
+    /// Whether it is known which chunks pass a filter.
+    fn is_looked_up(&self, filter: &Filter) -> bool {
+        let passing = self.sources.iter().filter(|source| matching::passes(source, filter));
+        let sources: Vec<_> = passing.map(|source| source.number).collect();
+        let known = || self.shared.remembered.has((self.meta.sequence, &sources, &of_chunks(filter)));
+        !matching::needs_chunks(filter) || (filter.reader.is_none() && known())
     }
 
     fn drop_gone(&self, mut found: ByNumber) -> Result<ByNumber, Error> {
@@ -389,6 +396,11 @@ impl Snapshot {
     }
 }
 
+/// What a filter says about chunks, apart from their sources.
+fn of_chunks(filter: &Filter) -> Filter {
+    Filter { scope: None, sources: None, kinds: None, ..filter.clone() }
+}
+
 fn boxed(error: Error) -> Failure {
     Box::new(error)
 }
@@ -437,11 +449,11 @@ impl View for Snapshot {
     }
 
     fn is_brief(&self, retrieval: &Retrieval<'_>) -> bool {
-        // What was never looked at may have to come from the disk, and filters from the truth.
+        // What was never looked at may have to come from the disk.
         let (chunks, known) = match retrieval.channel {
             Channel::Dense => (self.matrix.len() as u64, self.matrix.is_known()),
             Channel::Lexical => (self.lexical.doc_count(), self.lexical.is_known()),
         };
-        chunks <= BRIEF && known && self.level && !matching::needs_chunks(retrieval.filter)
+        chunks <= BRIEF && known && self.level && self.is_looked_up(retrieval.filter)
     }
 }
