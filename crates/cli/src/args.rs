@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Reindex(crate::store::ReindexArgs),
     /// Look for anything in the store that is not as it should be
     Doctor(crate::store::DoctorArgs),
+    /// Measure how fast this machine searches the store
+    Bench(crate::bench::BenchArgs),
 }
 
 impl Command {

@@ -5,6 +5,7 @@
 
 mod args;
 mod ask;
+mod bench;
 mod config;
 mod demo;
 mod eval;
@@ -24,6 +25,7 @@ mod search;
 mod serve;
 mod store;
 mod table;
+mod temporary;
 mod tune;
 
 use std::process::ExitCode;
@@ -71,5 +73,6 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Model(args) => model::run(args),
         Command::Reindex(args) => store::reindex(args, store),
         Command::Doctor(args) => store::doctor(args, store),
+        Command::Bench(args) => bench::run(args, store),
     }
 }

@@ -1,6 +1,6 @@
 //! The store of the demo: all samples of all recipes, in one folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use mainstem::Error;
@@ -11,16 +11,7 @@ use mainstem_core::contract::{Embedder, SourceStats};
 
 use super::samples::RECIPES;
 use crate::failure::{Failure, Problem};
-
-/// A folder that is taken away again when it is dropped.
-struct Temporary(PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans the folder of temporary files.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::temporary::Temporary;
 
 /// The store, and the folder behind it. The store is closed before the folder goes.
 pub(super) struct DemoStore {
@@ -31,23 +22,9 @@ pub(super) struct DemoStore {
 impl DemoStore {
     /// A store that is gone when it is dropped.
     pub(super) fn temporary() -> Result<Self, Failure> {
-        let name = |attempt: u32| format!("mainstem-demo-{}-{attempt}", std::process::id());
-        let free = (0..).map(|attempt| std::env::temp_dir().join(name(attempt)));
-        for path in free.take(1000) {
-            match std::fs::create_dir(&path) {
-                Ok(()) => {
-                    let folder = Temporary(path);
-                    let store = Arc::new(EmbeddedStore::init(&folder.0).map_err(failure)?);
-                    return Ok(Self { store, _folder: Some(folder) });
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(source) => {
-                    return Err(failure(Error::io("cannot make a folder for the demo", &path, source)));
-                }
-            }
-        }
-        let message = "expected room for a temporary store, found every name taken";
-        Err(Problem::conflict(message, "name a folder with `--keep DIR`").into())
+        let folder = Temporary::new("demo")?;
+        let store = Arc::new(EmbeddedStore::init(folder.path()).map_err(failure)?);
+        Ok(Self { store, _folder: Some(folder) })
     }
 
     /// A store that stays. The folder must not hold anything yet.
