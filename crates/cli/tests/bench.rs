@@ -4,9 +4,9 @@
 mod command;
 
 use command::{Folder, stderr, stdout};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-fn json(text: &str) -> Value {
+fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
@@ -22,12 +22,14 @@ fn kinds(report: &Value) -> Vec<&str> {
 #[test]
 fn a_store_is_asked_for_its_own_words() {
     let folder = Folder::new("bench-store");
-    let lines: String = (0..30)
-        .map(|n| format!("{{\"id\":\"{n}\",\"text\":\"page {n} about rollback number {n}\"}}\n"))
-        .collect();
-    folder.file("pages.jsonl", lines).file("asked.txt", "rollback\n\npage 7\n").file("empty.txt", "\n");
+    let line = |n: u32| json!({ "id": n.to_string(), "text": format!("page {n} about rollback number {n}") });
+    let lines: Vec<String> = (0..30).map(|n| line(n).to_string()).collect();
+    folder
+        .file("pages.jsonl", lines.join("\n"))
+        .file("asked.txt", "rollback\n\npage 7\n")
+        .file("empty.txt", "\n");
     folder.stdout("--store s ingest pages.jsonl --source pages --no-embed");
-    let report = json(&folder.stdout("--store s bench --count 20 --json"));
+    let report = parsed(&folder.stdout("--store s bench --count 20 --json"));
     assert_eq!(
         (&report["chunks"], &report["vectors"], &report["questions"]),
         (&30.into(), &0.into(), &20.into())
@@ -35,7 +37,7 @@ fn a_store_is_asked_for_its_own_words() {
     assert_eq!(kinds(&report), ["search", "by words"], "nothing has a vector");
     assert!(report.get("ingest").is_none() && report["open_ms"].as_f64().unwrap() > 0.0, "{report}");
 
-    let asked = json(&folder.stdout("--store s bench --queries asked.txt --json"));
+    let asked = parsed(&folder.stdout("--store s bench --queries asked.txt --json"));
     assert_eq!(asked["questions"], 2);
     let shown = folder.stdout("--store s bench --count 20");
     assert!(shown.starts_with("30 chunks in 1 source, 0 vectors; 20 questions"), "{shown}");
@@ -56,7 +58,7 @@ fn a_made_up_store_is_filled_and_gone_afterwards() {
     let mut command = folder.command("bench --chunks 1000 --count 10 --json");
     let output = command.env("TMPDIR", &temporary).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let report = json(&stdout(&output));
+    let report = parsed(&stdout(&output));
     assert_eq!((&report["chunks"], &report["vectors"]), (&1000.into(), &1000.into()));
     assert_eq!(kinds(&report), ["search", "by words", "by meaning"]);
     assert!(report["ingest"]["chunks_per_second"].as_f64().unwrap() > 0.0, "{report}");
