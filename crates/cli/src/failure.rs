@@ -11,6 +11,8 @@ use mainstem_eval::EvalError;
 
 pub(crate) use mainstem_core::Failure;
 
+use crate::output;
+
 /// What to do about a setting that is refused, where the refusal itself says what is expected.
 const SEE_HELP: &str = "see `mainstem fuse --help` for what each setting takes";
 
@@ -139,9 +141,10 @@ impl From<Problem> for Failure {
 
 /// Prints what is wrong with the command line, or the help that was asked for.
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() {
+    let helps = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if helps || !error.use_stderr() {
         let _ = error.print();
-        return ExitCode::SUCCESS;
+        return ExitCode::from(if helps { Code::Usage.exit_code() } else { 0 });
     }
     let text = error.to_string();
     let mut paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -159,9 +162,10 @@ const HINT: Style = AnsiColor::Cyan.on_default().bold();
 pub(crate) fn report(failure: &dyn Diagnostic) -> ExitCode {
     let code = failure.code();
     let place = failure.place().map(|place| format!("{place}: ")).unwrap_or_default();
-    anstream::eprintln!("{ERROR}error[{}]{ERROR:#}: {place}{failure}", code.as_str());
+    let message = format!("{place}{failure}");
+    anstream::eprintln!("{ERROR}error[{}]{ERROR:#}: {}", code.as_str(), output::plain(&message));
     if let Some(hint) = failure.hint() {
-        anstream::eprintln!("{HINT}hint{HINT:#}: {hint}");
+        anstream::eprintln!("{HINT}hint{HINT:#}: {}", output::plain(&hint));
     }
     ExitCode::from(code.exit_code())
 }

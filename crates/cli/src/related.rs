@@ -78,7 +78,7 @@ pub(crate) fn run(args: &RelatedArgs, place: &Place<'_>) -> Result<ExitCode, Fai
 }
 
 /// The document that a name may be of: itself, or that of a part.
-fn names(name: &str) -> Vec<&str> {
+pub(crate) fn names(name: &str) -> Vec<&str> {
     let part = name.rsplit_once('#').filter(|(_, number)| number.parse::<u32>().is_ok());
     std::iter::once(name).chain(part.map(|(document, _)| document)).collect()
 }
@@ -145,22 +145,28 @@ fn text(found: &Related) -> String {
     let best = found.related.iter().map(|document| document.score).fold(f64::MIN_POSITIVE, f64::max);
     for document in found.related.iter().filter(|one| !is_linked(&one.source, &one.document)) {
         let colour = colour(&document.source);
-        let title = document.title.as_deref().unwrap_or(&document.document);
+        let title = document.title.as_deref().or(document.label.as_deref()).unwrap_or(&document.document);
         let by = if document.reason.channel == Channel::Dense { "by meaning" } else { "by words" };
         let part = bar(document.score / best);
         let _ = writeln!(
             out,
-            "{:>3}. {FAINT}{part}{FAINT:#} {colour}{}{colour:#}  {STRONG}{title}{STRONG:#}",
-            document.rank, document.source
+            "{:>3}. {FAINT}{part}{FAINT:#} {colour}{}{colour:#}  {STRONG}{}{STRONG:#}",
+            document.rank,
+            output::line(&document.source),
+            output::line(title)
         );
         let line = document.reason.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let short: String = line.chars().take(SHOWN).collect();
         let more = if short.len() < line.len() { "…" } else { "" };
-        let _ = writeln!(out, "     {short}{more}");
+        let _ = writeln!(out, "     {}{more}", output::line(&short));
         let name = format!("{}/{}", document.source, document.document);
         let parts = [document.url.as_deref(), Some(name.as_str())].into_iter().flatten().collect::<Vec<_>>();
         let alike = format!("{by}: {} is like {}", document.reason.from, document.reason.to);
-        let _ = writeln!(out, "     {FAINT}{alike} · {}{FAINT:#}\n", parts.join(" · "));
+        let _ = writeln!(
+            out,
+            "     {FAINT}{}{FAINT:#}\n",
+            output::line(&format!("{alike} · {}", parts.join(" · ")))
+        );
     }
     out
 }
@@ -171,14 +177,15 @@ fn linked(links: &[LinkedDocument]) -> String {
     for link in links {
         let (LinkedDocument { end, said }, colour) = (link, colour(&link.end.source));
         let title = end.title.as_deref().unwrap_or(&end.document);
-        let _ = writeln!(out, "  ↔ linked to {colour}{}{colour:#}  {STRONG}{title}{STRONG:#}", end.source);
-        let _ = writeln!(out, "     because {}", said.reason);
+        let (source, title) = (output::line(&end.source), output::line(title));
+        let _ = writeln!(out, "  ↔ linked to {colour}{source}{colour:#}  {STRONG}{title}{STRONG:#}");
+        let _ = writeln!(out, "     because {}", output::line(&said.reason));
         let who = format!("{} said so at {}", said.run, said.made_at);
         let stale = said.stale.then_some("stale: one of them has changed since");
         let name = end.name().to_string();
         let parts = [Some(who.as_str()), stale, end.url.as_deref(), Some(name.as_str())];
         let parts = parts.into_iter().flatten().collect::<Vec<_>>();
-        let _ = writeln!(out, "     {FAINT}{}{FAINT:#}\n", parts.join(" · "));
+        let _ = writeln!(out, "     {FAINT}{}{FAINT:#}\n", output::line(&parts.join(" · ")));
     }
     out
 }

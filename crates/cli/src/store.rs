@@ -11,6 +11,7 @@ use mainstem_core::time::Moment;
 use serde::Serialize;
 
 use crate::failure::Problem;
+use crate::link::show::count;
 use crate::output;
 use crate::remote::Place;
 use crate::table::{Cell, Table};
@@ -55,8 +56,11 @@ pub(crate) fn init(_: &InitArgs, store: &Path) -> Result<ExitCode, Failure> {
     let documents: u64 = opened.sources()?.iter().map(|source| source.documents).sum();
     let shown = store.display();
     let next = format!("next: mainstem --store {shown} ingest PATH --source NAME\n");
-    let state =
-        if documents == 0 { "is ready and empty".to_owned() } else { format!("holds {documents} documents") };
+    let state = if documents == 0 {
+        "is ready and empty".to_owned()
+    } else {
+        format!("holds {}", count(documents, "document"))
+    };
     output::write(None, &format!("the store `{shown}` {state}\n{next}"))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -134,14 +138,14 @@ pub(crate) fn doctor(args: &DoctorArgs, store: &Path) -> Result<ExitCode, Failur
         report.findings.iter().map(|finding| Ailment { what: &finding.what, fix: &finding.fix }).collect();
     let (documents, chunks, vectors) = (report.documents, report.chunks, report.vectors);
     let health = Health { documents, chunks, vectors, findings };
-    let text = if args.json { json(&health)? } else { diagnosis(&health) };
+    let text = if args.json { json(&health)? } else { output::plain(&diagnosis(&health)).into_owned() };
     output::write(None, &text)?;
     Ok(if report.is_healthy() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 fn diagnosis(health: &Health<'_>) -> String {
-    let seen =
-        format!("{} documents, {} chunks, {} vectors", health.documents, health.chunks, health.vectors);
+    let seen = [(health.documents, "document"), (health.chunks, "chunk"), (health.vectors, "vector")];
+    let seen = seen.map(|(number, thing)| count(number, thing)).join(", ");
     if health.findings.is_empty() {
         return format!("all is well: {seen}\n");
     }

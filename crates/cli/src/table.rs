@@ -3,6 +3,8 @@
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::output;
+
 const HEAD: Style = Style::new().underline();
 const BEST: Style = Style::new().bold();
 
@@ -16,7 +18,7 @@ pub(crate) struct Cell {
 impl Cell {
     /// A cell with this text.
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), best: false }
+        Self { text: output::line(&text.into()).into_owned(), best: false }
     }
 
     /// The same cell, marked as the best of its column.

@@ -160,6 +160,41 @@ pub struct WhyNot {
     pub fate: Fate,
     /// Why, if it was dropped.
     pub why: Option<Why>,
+    /// Where the id is that of a document: the chunk of it that came farthest, which the rest is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+}
+
+impl WhyNot {
+    /// What an answer says about a chunk, or about a document by the chunk of it that came farthest.
+    pub fn new(answer: &Answer, id: &str) -> Self {
+        let told = |name: &str, part: Option<String>| {
+            let (fate, why) = answer.fate(name);
+            Self { id: id.to_owned(), fate, why: why.cloned(), part }
+        };
+        match told(id, None) {
+            Self { fate: Fate::Unknown, .. } => {
+                let part = farthest(answer, id);
+                told(part.unwrap_or(id), part.map(str::to_owned))
+            }
+            own => own,
+        }
+    }
+}
+
+/// Of the chunks of a document: a hit, else the best of those that have a place, else the first of those that were dropped.
+fn farthest<'a>(answer: &'a Answer, document: &str) -> Option<&'a str> {
+    let is_part = |name: &str| {
+        let number = name.strip_prefix(document).and_then(|rest| rest.strip_prefix('#'));
+        number.is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    let place = |dropped: &&Dropped| match dropped.why {
+        Why::BehindLimit { rank, .. } | Why::BeforeOffset { rank, .. } => rank,
+        _ => usize::MAX,
+    };
+    let hit = answer.hits.iter().map(|hit| hit.id.as_str()).find(|name| is_part(name));
+    let dropped = || answer.dropped.iter().filter(|dropped| is_part(&dropped.id)).min_by_key(place);
+    hit.or_else(|| dropped().map(|dropped| dropped.id.as_str()))
 }
 
 /// What another way of ranking would have put first.

@@ -207,6 +207,14 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// When the store cannot be read.
     fn view(&self) -> Result<Arc<dyn View>, Failure>;
+
+    /// How many dimensions its vectors have, once that is known.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn dim(&self) -> Result<Option<usize>, Failure> {
+        Ok(None)
+    }
 }
 
 /// What the channels of a store say about chunks that they were not asked to find.

@@ -139,6 +139,7 @@ impl AskArgs {
     }
 
     fn request(&self, config: &Config) -> Result<Request, Failure> {
+        crate::search::settings::refuse_none(self.limit)?;
         let mut request = Request::new(&self.query);
         request.limit = self.limit.unwrap_or(CONSIDERED);
         self.rank.apply(&mut request, config)?;

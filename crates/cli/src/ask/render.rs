@@ -31,9 +31,7 @@ impl Shown {
         }
         self.any = true;
         // What a model writes comes from documents in part; no control sequence of theirs reaches a terminal.
-        let plain: String =
-            said.chars().filter(|char| !char.is_control() || matches!(char, '\n' | '\t')).collect();
-        self.write(&plain)
+        self.write(&output::plain(said))
     }
 
     fn write(&mut self, text: &str) -> bool {
@@ -114,9 +112,10 @@ packed_from!(mainstem_client::ask::Context);
 pub(super) fn answered(packed: &Packed, cited: &[usize], unknown: &[usize]) -> Result<(), Problem> {
     let mut out = String::new();
     for passage in packed.passages.iter().filter(|passage| cited.contains(&passage.n)) {
-        let _ = write!(out, "[{}] {}: {}", passage.n, passage.source, passage.title);
+        let (source, title) = (output::line(&passage.source), output::line(&passage.title));
+        let _ = write!(out, "[{}] {source}: {title}", passage.n);
         if let Some(url) = &passage.url {
-            let _ = write!(out, "  {url}");
+            let _ = write!(out, "  {}", output::line(url));
         }
         out.push('\n');
     }
@@ -138,16 +137,16 @@ pub(super) fn unanswered(packed: &Packed, prompt: Option<&str>) -> Result<(), Pr
     match prompt {
         Some(prompt) => {
             output::note("no model is configured in `[ask]`: this is the prompt, ready to paste");
-            output::write(None, prompt)
+            output::write(None, &output::plain(prompt))
         }
-        None => output::write(None, &format!("{}\n", packed.text)),
+        None => output::write(None, &format!("{}\n", output::plain(&packed.text))),
     }
 }
 
 /// Says that nothing was found, and what to try next.
 pub(super) fn nothing(request: &Request, status: &Status) {
     search::gaps(status);
-    anstream::eprintln!("{}", search::nothing(request, status, 0));
+    anstream::eprintln!("{}", output::plain(&search::nothing(request, status, 0)));
 }
 
 /// What was packed, in one line.

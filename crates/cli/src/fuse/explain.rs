@@ -8,7 +8,8 @@ use mainstem_core::ledger::{Absorbed, Contribution, Freshness, Reranking, Rule, 
 use mainstem_core::{Answer, Hit, Step};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::render;
+use super::render::{self, figure};
+use crate::output::line;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -18,8 +19,10 @@ const AMOUNT: Style = AnsiColor::Green.on_default();
 pub(crate) fn answer(answer: &Answer) -> String {
     let mut out = String::new();
     if let Some(route) = &answer.status.route {
-        let fired =
-            route.rule.as_ref().map_or("no rule applies".to_owned(), |rule| format!("rule `{rule}` applies"));
+        let fired = route
+            .rule
+            .as_ref()
+            .map_or("no rule applies".to_owned(), |rule| format!("rule `{}` applies", line(rule)));
         let _ = writeln!(out, "route: {fired}\n");
     }
     for hit in &answer.hits {
@@ -32,7 +35,7 @@ pub(crate) fn answer(answer: &Answer) -> String {
 /// The same for every query of a run.
 pub(super) fn by_query(answers: &[(String, Answer)], explain: impl Fn(&Answer) -> String) -> String {
     let section = |(query, answer): &(String, Answer)| {
-        format!("{STRONG}query {query}{STRONG:#}\n\n{}", explain(answer))
+        format!("{STRONG}query {}{STRONG:#}\n\n{}", line(query), explain(answer))
     };
     answers.iter().map(section).collect::<Vec<_>>().join("\n")
 }
@@ -40,14 +43,14 @@ pub(super) fn by_query(answers: &[(String, Answer)], explain: impl Fn(&Answer) -
 /// One hit with its account.
 pub(crate) fn hit(out: &mut String, hit: &Hit, formula: &str) {
     let title = render::title(hit).map(|title| format!("  {FAINT}{title}{FAINT:#}")).unwrap_or_default();
-    let _ = writeln!(out, "{STRONG}{}. {}{STRONG:#}  {:.6}{title}", hit.rank, hit.id, hit.score);
+    let _ = writeln!(out, "{STRONG}{}. {}{STRONG:#}  {:.6}{title}", hit.rank, line(&hit.id), hit.score);
     let mut before = 0.0;
     for step in &hit.ledger.steps {
         explain_step(out, step, before, formula);
         before = step.apply(before);
     }
     if !hit.alternates.is_empty() {
-        let _ = writeln!(out, "   also found as {}", hit.alternates.join(", "));
+        let _ = writeln!(out, "   also found as {}", render::few(&hit.alternates));
     }
 }
 
@@ -58,23 +61,24 @@ fn explain_step(out: &mut String, step: &Step, before: f64, formula: &str) {
                 out,
                 "   aggregate: {method} of {} ({})",
                 render::count(chunks.len(), "chunk"),
-                chunks.join(", ")
+                line(&chunks.join(", "))
             )
         }
         Step::Collapse { scope, absorbed } => writeln!(out, "   {}", collapsed(*scope, absorbed)),
         Step::Fuse { method, rule, lists, score } => {
-            let _ = writeln!(out, "   {method}: {formula}");
+            let _ = writeln!(out, "   {method}: {}", line(formula));
             contributions(out, lists, rule);
             writeln!(out, "     {}= {score:.6}", rule_words(rule))
         }
         Step::Neighbours { weight, mean, nearest, score } => {
-            let own = 1.0 - weight;
-            let like = nearest.as_ref().map(|id| format!(" (most like `{id}`)")).unwrap_or_default();
+            let (own, weight) = (figure(1.0 - weight), figure(*weight));
+            let like = most_like(nearest.as_ref());
             writeln!(out, "   neighbours: {own} × {before:.4} + {weight} × {mean:.4}{like} = {score:.6}")
         }
         Step::Prior { source, best, of, factor, score, .. } => writeln!(
             out,
-            "   source: × {factor:.4} (the best of {source} has {best:.4}, the best of all {of:.4}) = {score:.6}"
+            "   source: × {factor:.4} (the best of {} has {best:.4}, the best of all {of:.4}) = {score:.6}",
+            line(source)
         ),
         Step::Learned { fused, reranking, score } => {
             writeln!(out, "   learned: {} = {score:.6}", rerank_words(*fused, reranking, before))
@@ -86,22 +90,26 @@ fn explain_step(out: &mut String, step: &Step, before: f64, formula: &str) {
             writeln!(out, "   recency: {} = {score:.6}", recency_words(*relevance, freshness, before))
         }
         Step::Diversify { relevance, lambda, similarity, nearest, score } => {
-            let like = nearest.as_ref().map(|id| format!(" (most like `{id}`)")).unwrap_or_default();
+            let like = most_like(nearest.as_ref());
             let unit = relevance.of(before);
-            let novelty = 1.0 - lambda;
+            let (novelty, lambda) = (1.0 - lambda, figure(*lambda));
             writeln!(
                 out,
                 "   diversify: {lambda} × {unit:.4} − {novelty:.2} × {similarity:.4}{like} = {score:.6}"
             )
         }
         Step::Guarantee { source, rule, from, to, cost, .. } => {
-            let rule = rule.as_str();
+            let (rule, source) = (rule.as_str(), line(source));
             writeln!(
                 out,
                 "   guarantee: from rank {from} to {to} by the `{rule}` of {source}, cost {cost:.6}"
             )
         }
     };
+}
+
+fn most_like(nearest: Option<&String>) -> String {
+    nearest.map(|id| format!(" (most like `{}`)", line(id))).unwrap_or_default()
 }
 
 /// One line for each list: rank, score, normalised score, weight, contribution, in columns.
@@ -124,11 +132,11 @@ fn cells(list: &Contribution, several: bool, rule: &Rule) -> [String; COLUMNS] {
     // A comparison of pairs does not add up what each list gives.
     let amount = Some(list.contribution).filter(|_| !matches!(rule, Rule::Pairwise { .. }));
     [
-        format!("{}{variant}", list.list),
+        format!("{}{variant}", line(&list.list)),
         list.rank.map_or("absent".to_owned(), |rank| format!("rank {rank}")),
-        list.score.map_or("no score".to_owned(), |score| format!("score {score}")),
+        list.score.map_or("no score".to_owned(), |score| format!("score {}", figure(score))),
         list.value.map(|value| format!("value {value:.4}")).unwrap_or_default(),
-        format!("weight {}", list.weight),
+        format!("weight {}", figure(list.weight)),
         amount.map(|amount| format!("{AMOUNT}{amount:+.6}{AMOUNT:#}")).unwrap_or_default(),
     ]
 }
@@ -136,13 +144,13 @@ fn cells(list: &Contribution, several: bool, rule: &Rule) -> [String; COLUMNS] {
 fn rule_words(rule: &Rule) -> String {
     match rule {
         Rule::Sum => String::new(),
-        Rule::Mean { divisor } => format!("sum / {divisor} "),
+        Rule::Mean { divisor } => format!("sum / {} ", figure(*divisor)),
         Rule::Scaled { factor } => format!("sum × {factor:.4} "),
         Rule::SumTimesLists { holders } => format!("sum × {holders} lists "),
         Rule::Max => "the greatest ".into(),
-        Rule::Variants { divisors, .. } if divisors.len() == 1 => format!("sum / {} ", divisors[0]),
+        Rule::Variants { divisors, .. } if divisors.len() == 1 => format!("sum / {} ", figure(divisors[0])),
         Rule::Variants { bonus, .. } => {
-            format!("mean over the variants that hold it, + {bonus} for each further one ")
+            format!("mean over the variants that hold it, + {} for each further one ", figure(*bonus))
         }
         Rule::Pairwise { wins, draws } => format!("{wins} won + {draws} drawn / 2 "),
     }
@@ -159,7 +167,7 @@ fn collapsed(scope: Scope, absorbed: &[Absorbed]) -> String {
             Sameness::Jaccard { similarity } => format!("{:.0} % of the words", similarity * 100.0),
             Sameness::Cosine { similarity } => format!("cosine {similarity:.3}"),
         };
-        format!("`{}` of {} ({why})", absorbed.id, absorbed.source)
+        format!("`{}` of {} ({why})", line(&absorbed.id), line(&absorbed.source))
     };
     format!("collapsed {place}: {}", absorbed.iter().map(one).collect::<Vec<_>>().join(", "))
 }
@@ -168,9 +176,10 @@ fn rerank_words(fused: Unit, reranking: &Reranking, before: f64) -> String {
     let fused = fused.of(before);
     match reranking {
         Reranking::Blend { alpha, raw, unit } => {
-            format!("{alpha} × {:.4} (reranker) + {:.2} × {fused:.4} (fused)", unit.of(*raw), 1.0 - alpha)
+            let (scored, rest) = (unit.of(*raw), 1.0 - alpha);
+            format!("{} × {scored:.4} (reranker) + {rest:.2} × {fused:.4} (fused)", figure(*alpha))
         }
-        Reranking::Replace { raw, .. } => format!("the reranker's {raw}"),
+        Reranking::Replace { raw, .. } => format!("the reranker's {}", figure(*raw)),
         Reranking::Below { floor } => {
             format!("not scored, below those that were: {floor:.4} × {fused:.4} / 2")
         }
@@ -186,14 +195,19 @@ fn recency_words(relevance: Unit, freshness: &Freshness, before: f64) -> String 
             let rest = 1.0 - weight;
             let of = if *scaled { format!("{unit:.4} × ") } else { String::new() };
             format!(
-                "{age}, half-life {half_life_days} d: {rest:.2} × {unit:.4} + {weight} × {of}{freshness:.4}"
+                "{age}, half-life {} d: {rest:.2} × {unit:.4} + {} × {of}{freshness:.4}",
+                figure(*half_life_days),
+                figure(*weight)
             )
         }
         Freshness::Window { age_days, days, factor, inside } => {
             let age = age_days.map_or("no time known".to_owned(), age_words);
-            let boost =
-                if *inside { format!("{unit:.6} × (1 + {factor})") } else { format!("{unit:.6} × 1") };
-            format!("{age}, window {days} d: {boost}")
+            let boost = if *inside {
+                format!("{unit:.6} × (1 + {})", figure(*factor))
+            } else {
+                format!("{unit:.6} × 1")
+            };
+            format!("{age}, window {} d: {boost}", figure(*days))
         }
     }
 }
@@ -204,8 +218,14 @@ fn age_words(age: f64) -> String {
 
 /// What became of one item.
 pub(crate) fn why_not(answer: &Answer, id: &str) -> String {
+    let (fate, why) = answer.fate(id);
+    format!("{}: {}\n", line(id), became(answer, &fate, why))
+}
+
+/// What became of an item, in words.
+pub(crate) fn became(answer: &Answer, fate: &Fate, why: Option<&Why>) -> String {
     let last = answer.hits.last();
-    let sentence = match answer.fate(id) {
+    match (fate, why) {
         (Fate::Hit(rank), _) => format!("it is in the answer, at rank {rank}"),
         (Fate::Unknown, _) => {
             "no list holds it, or all lists that do have weight 0: it was not retrieved".to_owned()
@@ -213,10 +233,10 @@ pub(crate) fn why_not(answer: &Answer, id: &str) -> String {
         (Fate::Dropped, None) => "it was dropped".to_owned(),
         (Fate::Dropped, Some(why)) => match why {
             Why::Collapsed { into, .. } => {
-                format!("it is the same thing as `{into}` and was collapsed into it")
+                format!("it is the same thing as `{}` and was collapsed into it", line(into))
             }
             Why::BelowMinScore { score, min_score } => {
-                format!("its score {score:.6} is below the least one wanted, {min_score}")
+                format!("its score {score:.6} is below the least one wanted, {}", figure(*min_score))
             }
             Why::BehindLimit { rank, score } => {
                 let short = last.map(|hit| format!(", {:.6} short of the last hit", hit.score - score));
@@ -229,6 +249,5 @@ pub(crate) fn why_not(answer: &Answer, id: &str) -> String {
                 )
             }
         },
-    };
-    format!("{id}: {sentence}\n")
+    }
 }

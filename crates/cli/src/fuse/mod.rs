@@ -5,6 +5,7 @@ pub(crate) mod input;
 pub(crate) mod render;
 pub(crate) mod settings;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -142,7 +143,9 @@ fn fuse_runs(args: &FuseArgs, runs: Queries) -> Result<bool, Problem> {
     } else if args.explain {
         explain::by_query(&answers, explain::answer)
     } else {
-        render::run(&answers, &args.tag)?
+        let run = render::run(&answers, &args.tag)?;
+        let seen = args.output.is_none() && std::io::stdout().is_terminal();
+        if seen { output::plain(&run).into_owned() } else { run }
     };
     output::write(args.output.as_deref(), &text)?;
     Ok(answers.iter().any(|(_, answer)| !answer.hits.is_empty()))

@@ -40,6 +40,7 @@ pub(super) fn table(answer: &Answer) -> String {
 pub(crate) fn title(hit: &Hit) -> Option<String> {
     let item = &hit.item;
     let name = item.title.as_ref().or(item.label.as_ref()).or(item.text.as_ref())?;
+    let name = output::plain(name);
     let line = name.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut = line.chars().count() > SHOWN_CHARS;
     let short: String = line.chars().take(SHOWN_CHARS - usize::from(cut)).collect();
@@ -57,9 +58,36 @@ fn found_by(hit: &Hit) -> String {
         .filter_map(|list| list.rank.map(|rank| format!("{} #{rank}", list.list)))
         .collect();
     if !hit.alternates.is_empty() {
-        parts.push(format!("also {}", hit.alternates.join(", ")));
+        parts.push(format!("also {}", few(&hit.alternates)));
     }
     parts.join(" · ")
+}
+
+/// So many copies are named to people.
+const NAMED: usize = 5;
+
+/// The first names of a list, each as it may be shown, and how many more there are.
+pub(crate) fn few(names: &[String]) -> String {
+    let shown: Vec<_> = names.iter().take(NAMED).map(|name| output::line(name)).collect();
+    let more = names.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    shown.join(", ") + &more
+}
+
+/// A number as people read it: six decimals, or six digits of one that is small.
+pub(super) fn figure(number: f64) -> String {
+    if number != 0.0 && number.abs() < 1e-3 {
+        return trimmed(&format!("{number:.8}"))
+            .filter(|text| text.parse() == Ok(number))
+            .unwrap_or_else(|| format!("{number:.5e}"));
+    }
+    let text = format!("{number:.6}");
+    trimmed(&text).unwrap_or(text)
+}
+
+/// Decimals without the zeros at their end.
+fn trimmed(text: &str) -> Option<String> {
+    text.contains('.').then(|| text.trim_end_matches('0').trim_end_matches('.').to_owned())
 }
 
 /// A number of things, in words.
@@ -119,4 +147,32 @@ pub(super) fn json_by_query(answers: &[(String, Answer)]) -> Result<String, Prob
         let _ = write!(out, "{comma}\n{query}:{answer}");
     }
     Ok(out + "\n}}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_no_noise() {
+        let written = [
+            (1.722_277_905_705_766_9, "1.722278"),
+            (3.599_999_999_999_999_6, "3.6"),
+            (60.0, "60"),
+            (0.0, "0"),
+            (-0.25, "-0.25"),
+            (0.0005, "0.0005"),
+            (0.000_012_345_678_9, "1.23457e-5"),
+        ];
+        for (number, text) in written {
+            assert_eq!(figure(number), text);
+        }
+    }
+
+    #[test]
+    fn a_long_list_of_names_is_cut() {
+        let names: Vec<String> = (0..100).map(|at| format!("c{at}")).collect();
+        assert_eq!(few(&names), "c0, c1, c2, c3, c4 and 95 more");
+        assert_eq!(few(&names[..5]), "c0, c1, c2, c3, c4");
+    }
 }

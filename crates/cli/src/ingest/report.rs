@@ -8,6 +8,7 @@ use mainstem::reports::Ingested;
 
 use super::IngestArgs;
 use crate::failure::Problem;
+use crate::link::show::count;
 use crate::{output, reports};
 
 /// So many skips are listed.
@@ -24,7 +25,7 @@ pub(super) fn write(args: &IngestArgs, summary: &Summary) -> Result<(), Problem>
     let text = match (args.json, args.watch) {
         (true, true) => serde_json::to_string(&report)? + "\n",
         (true, false) => serde_json::to_string_pretty(&report)? + "\n",
-        (false, _) => text(&args.source, summary),
+        (false, _) => output::plain(&text(&args.source, summary)).into_owned(),
     };
     output::write(None, &text)
 }
@@ -32,11 +33,13 @@ pub(super) fn write(args: &IngestArgs, summary: &Summary) -> Result<(), Problem>
 fn text(source: &str, summary: &Summary) -> String {
     let Summary { documents, chunks, applied, elapsed, .. } = summary;
     let mut out = format!(
-        "{source}: {} added, {} changed, {} unchanged, {} removed; {documents} documents, {chunks} chunks, {:.1} s\n",
+        "{source}: {} added, {} changed, {} unchanged, {} removed; {}, {}, {:.1} s\n",
         applied.added,
         applied.changed,
         applied.unchanged,
         applied.removed,
+        count(*documents as u64, "document"),
+        count(*chunks as u64, "chunk"),
         elapsed.as_secs_f64()
     );
     notes(&mut out, summary);
@@ -47,13 +50,18 @@ fn text(source: &str, summary: &Summary) -> String {
 fn notes(out: &mut String, summary: &Summary) {
     let Summary { embedded, cut, kept, interrupted, .. } = summary;
     if *embedded > 0 {
-        let _ = writeln!(out, "embedded {embedded} chunks, {cut} of them longer than the model reads");
+        let _ = writeln!(
+            out,
+            "embedded {}, {cut} of them longer than the model reads",
+            count(*embedded as u64, "chunk")
+        );
     }
     if *kept > 0 {
         let why = if summary.documents == 0 { "nothing was found" } else { "something could not be read" };
         let _ = writeln!(
             out,
-            "kept {kept} documents that were not found, because {why}; `--sync` on a good run removes them"
+            "kept {} that were not found, because {why}; `--sync` on a good run removes them",
+            count(*kept as u64, "document")
         );
     }
     if *interrupted {

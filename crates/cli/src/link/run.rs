@@ -218,7 +218,8 @@ fn look(linker: &Linker<'_>) -> Result<Option<(LinkRun, Vec<Edge>)>, Failure> {
 
 fn text(args: &RunArgs, run: &ShownRun, changes: Option<Recorded>, best: &[Edge]) -> String {
     let mut out = String::new();
-    let (name, would) = if args.dry_run { ("a dry run", "would be ") } else { (run.id.as_str(), "") };
+    let id = output::line(&run.id);
+    let (name, would) = if args.dry_run { ("a dry run", "would be ") } else { (id.as_ref(), "") };
     let sources = show::count(run.sources.len() as u64, "source");
     let documents = run.documents.map_or_else(String::new, |count| show::count(count, "document") + " of ");
     let links = run.edges.map_or_else(String::new, |count| format!(", {}", show::count(count, "link")));

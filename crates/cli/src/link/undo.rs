@@ -59,6 +59,7 @@ fn print(args: &UndoArgs, run: ShownRun, undone: Option<UndoneRun>) -> Result<Ex
 
 /// How many links that were is not told to everybody.
 fn text(name: &str, undone: UndoneRun) -> String {
+    let name = output::line(name);
     let Some(removed) = undone.removed else { return format!("{name} is undone\n") };
     let kept = match undone.kept.unwrap_or_default() {
         0 => String::new(),

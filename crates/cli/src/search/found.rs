@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use mainstem::query::{Alternative, Response, SearchHit, Snippet};
 use mainstem_client::{Hit, SearchAnswer, WhyNot};
-use mainstem_core::answer::Dropped;
 use mainstem_core::status::Status;
 use mainstem_core::{Answer, Item};
 
@@ -18,16 +17,20 @@ pub(super) struct Found {
     pub(super) status: Status,
     /// What else could have come first, where that was asked.
     pub(super) alternatives: Option<Vec<Alternative>>,
+    /// What became of what was asked about.
+    pub(super) why_not: Option<WhyNot>,
+    /// How many candidates each list had room for, where that is known.
+    pub(super) candidates: Option<usize>,
     /// How long it took.
     pub(super) took: Duration,
-    /// The answer of the ranking core; of what was dropped, a server tells only what was asked about.
+    /// The answer of the ranking core; a server does not tell what was dropped.
     pub(super) answer: Answer,
 }
 
 impl From<Response> for Found {
     fn from(response: Response) -> Self {
-        let Response { hits, total, status, alternatives, took, answer, .. } = response;
-        Self { hits, total, status, alternatives, took, answer }
+        let Response { hits, total, status, why_not, alternatives, plan, took, answer, .. } = response;
+        Self { hits, total, status, alternatives, why_not, candidates: Some(plan.candidates), took, answer }
     }
 }
 
@@ -35,14 +38,14 @@ impl Found {
     /// What a server found in so much time.
     pub(super) fn told(answer: SearchAnswer, took: Duration) -> Self {
         let SearchAnswer { hits, total, status, why_not, alternatives, .. } = answer;
-        let dropped = why_not.and_then(|WhyNot { id, why, .. }| Some(Dropped { id, why: why? }));
         let answer = Answer {
             hits: hits.iter().map(core_hit).collect(),
             total,
             status: status.clone(),
-            dropped: dropped.into_iter().collect(),
+            dropped: Vec::new(),
         };
-        Self { hits: hits.into_iter().map(shown).collect(), total, status, alternatives, took, answer }
+        let hits = hits.into_iter().map(shown).collect();
+        Self { hits, total, status, alternatives, why_not, candidates: None, took, answer }
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod open;
 pub(crate) mod render;
 pub(crate) mod settings;
 pub(crate) mod there;
+mod why_not;
 pub(crate) mod written;
 
 use std::path::Path;
@@ -22,6 +23,7 @@ use crate::remote::Place;
 use config::{Config, ConfigArgs};
 use found::Found;
 use settings::{PageArgs, RankArgs, WaitArgs, WhatArgs};
+use why_not::Standing;
 
 const HELP: &str = "\
 Examples:
@@ -76,7 +78,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, conflicts_with_all = ["explain", "why_not"])]
     plan: bool,
 
-    /// Say what became of this chunk, such as `wiki/release#2`
+    /// Say what became of this document, or of one chunk of it, such as `wiki/release#2`
     #[arg(long, value_name = "ID", conflicts_with = "explain")]
     why_not: Option<String>,
 
@@ -110,11 +112,17 @@ fn here(args: &SearchArgs, store: &Path) -> Result<ExitCode, Failure> {
     } else {
         String::new()
     };
-    Ok(print(args, &request, &Found::from(response), json)?)
+    let found = Found::from(response);
+    let standing = match found.why_not.as_ref().filter(|_| !args.json) {
+        Some(asked) => why_not::here(store, asked, &request)?,
+        None => Standing::default(),
+    };
+    Ok(print(args, &request, &found, json, standing)?)
 }
 
 impl SearchArgs {
     fn request(&self, config: &Config) -> Result<Request, Failure> {
+        settings::refuse_none(self.page.page().0)?;
         let mut request = Request {
             why_not: self.why_not.clone(),
             alternatives: self.explain,
@@ -129,17 +137,27 @@ impl SearchArgs {
 }
 
 fn print_plan(plan: &Plan, json: bool) -> Result<ExitCode, Problem> {
-    let text = if json { serde_json::to_string_pretty(plan)? + "\n" } else { plan.to_string() };
+    let text = if json {
+        serde_json::to_string_pretty(plan)? + "\n"
+    } else {
+        output::plain(&plan.to_string()).into_owned()
+    };
     output::write(None, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints what was found; `json` is all of it as JSON, where that is wanted.
-fn print(args: &SearchArgs, request: &Request, response: &Found, json: String) -> Result<ExitCode, Problem> {
+/// Prints what was found; `json` is all of it as JSON, where that is wanted. `standing` is of what was asked about.
+fn print(
+    args: &SearchArgs,
+    request: &Request,
+    response: &Found,
+    json: String,
+    standing: Standing,
+) -> Result<ExitCode, Problem> {
     let text = if args.json {
         json + "\n"
-    } else if let Some(id) = &args.why_not {
-        explain::why_not(&response.answer, id)
+    } else if let Some(asked) = &response.why_not {
+        why_not::text(response, asked, standing)
     } else if args.explain {
         explain::answer(&response.answer) + &render::alternatives(response)
     } else {
@@ -149,5 +167,9 @@ fn print(args: &SearchArgs, request: &Request, response: &Found, json: String) -
     if !args.json {
         render::remarks(request, response);
     }
-    Ok(if response.hits.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(if response.hits.is_empty() || standing == Standing::Missing {
+        ExitCode::from(1)
+    } else {
+        ExitCode::SUCCESS
+    })
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use mainstem::query::{Alternative, Request, SearchHit};
@@ -12,14 +13,19 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::age;
 use super::found::Found;
+use super::why_not;
+use crate::fuse::render::few;
 use crate::output;
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 const MATCH: Style = AnsiColor::Yellow.on_default().bold();
 
-/// How wide the text of a hit is.
+/// How wide the text of a hit is where nobody looks at a terminal, and at most.
 const WIDTH: usize = 92;
+
+/// No text is narrower, however narrow the terminal is.
+const NARROWEST: usize = 20;
 
 /// How wide a score bar is.
 const BAR: usize = 8;
@@ -38,11 +44,11 @@ const BADGES: [AnsiColor; 6] = [
 /// The hits, best first.
 pub(super) fn hits(response: &Found, now: Option<&Moment>) -> String {
     let best = response.hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
-    let badge = response.hits.iter().map(|hit| hit.source.width()).max().unwrap_or(0);
+    let badge = response.hits.iter().map(|hit| output::line(&hit.source).width()).max().unwrap_or(0);
     let mut out = String::new();
     for hit in &response.hits {
         head(&mut out, hit, badge, best);
-        for line in wrap(&hit.snippet.text, &hit.snippet.highlights) {
+        for line in wrap(&hit.snippet.text, &hit.snippet.highlights, width()) {
             let _ = writeln!(out, "{INDENT}{line}");
         }
         let _ = writeln!(out, "{INDENT}{FAINT}{}{FAINT:#}\n", foot(hit, now));
@@ -52,16 +58,18 @@ pub(super) fn hits(response: &Found, now: Option<&Moment>) -> String {
 
 fn head(out: &mut String, hit: &SearchHit, badge: usize, best: f64) {
     let colour = colour(&hit.source);
-    let blank = " ".repeat(badge - hit.source.width());
-    let title = hit.title.as_deref().unwrap_or(&hit.document);
+    let source = output::line(&hit.source);
+    let blank = " ".repeat(badge - source.width());
+    let title = hit.title.as_deref().or(hit.label.as_deref()).unwrap_or(&hit.document);
     let heading = hit.heading.as_ref().filter(|heading| heading.as_str() != title);
-    let heading = heading.map(|heading| format!("  {FAINT}{heading}{FAINT:#}")).unwrap_or_default();
+    let heading = heading.map(|heading| format!("  {FAINT}{}{FAINT:#}", output::line(heading)));
+    let heading = heading.unwrap_or_default();
     let _ = writeln!(
         out,
-        "{:>3}. {FAINT}{}{FAINT:#} {colour}{}{colour:#}{blank}  {STRONG}{title}{STRONG:#}{heading}",
+        "{:>3}. {FAINT}{}{FAINT:#} {colour}{source}{colour:#}{blank}  {STRONG}{}{STRONG:#}{heading}",
         hit.rank,
         bar(hit.score / best),
-        hit.source,
+        output::line(title),
     );
 }
 
@@ -83,17 +91,34 @@ pub(crate) fn bar(part: f64) -> String {
 /// When, where else, where to see it, and its name.
 fn foot(hit: &SearchHit, now: Option<&Moment>) -> String {
     let age = hit.created_at.as_ref().zip(now).map(|(at, now)| age::words(at.age_days(now)));
-    let also = (!hit.alternates.is_empty()).then(|| format!("also in {}", hit.alternates.join(", ")));
-    let parts = [age, also, hit.url.clone(), Some(hit.id.clone())];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    let also = (!hit.alternates.is_empty()).then(|| format!("also in {}", few(&hit.alternates)));
+    let parts = [age, also, line(hit), hit.url.clone(), Some(hit.id.clone())];
+    output::line(&parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")).into_owned()
+}
+
+/// The line of its file that a hit of code begins at: the document says it for each of its chunks.
+fn line(hit: &SearchHit) -> Option<String> {
+    let lines = hit.metadata.get("lines")?.as_array()?;
+    let order: usize = hit.id.rsplit_once('#')?.1.parse().ok()?;
+    lines.get(order)?.as_u64().map(|line| format!("line {line}"))
+}
+
+/// How wide the text of a hit is: as the terminal, which is asked once.
+fn width() -> usize {
+    static WIDE: OnceLock<usize> = OnceLock::new();
+    *WIDE.get_or_init(|| {
+        let terminal = terminal_size::terminal_size_of(std::io::stdout());
+        let columns = terminal.map_or(WIDTH, |(columns, _)| usize::from(columns.0));
+        columns.saturating_sub(if terminal.is_some() { INDENT.len() } else { 0 }).clamp(NARROWEST, WIDTH)
+    })
 }
 
 /// The text in lines, with highlights.
-fn wrap(text: &str, highlights: &[Range<usize>]) -> Vec<String> {
+fn wrap(text: &str, highlights: &[Range<usize>], width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut start = 0;
     while start < text.len() {
-        let end = line_end(text, start);
+        let end = line_end(text, start, width);
         let line = start..start + text[start..end].trim_end().len();
         lines.push(highlighted(text, line, highlights));
         start = end + text[end..].len() - text[end..].trim_start().len();
@@ -102,11 +127,15 @@ fn wrap(text: &str, highlights: &[Range<usize>]) -> Vec<String> {
 }
 
 /// Where a line that starts here ends: before the word that does not fit, or inside a word that is longer than a line.
-fn line_end(text: &str, start: usize) -> usize {
+fn line_end(text: &str, start: usize, most: usize) -> usize {
     let (mut width, mut space) = (0, None);
     for (at, character) in text[start..].char_indices() {
-        width += character.width().unwrap_or(0);
-        if width > WIDTH {
+        width += if output::acts(character) {
+            output::picture(character).width()
+        } else {
+            character.width().unwrap_or(0)
+        };
+        if width > most && at > 0 {
             return space.unwrap_or(start + at);
         }
         if character == ' ' {
@@ -122,11 +151,12 @@ fn highlighted(text: &str, line: Range<usize>, highlights: &[Range<usize>]) -> S
     for range in highlights {
         let (start, end) = (range.start.max(at), range.end.min(line.end));
         if start < end {
-            let _ = write!(out, "{}{MATCH}{}{MATCH:#}", &text[at..start], &text[start..end]);
+            let (before, found) = (output::line(&text[at..start]), output::line(&text[start..end]));
+            let _ = write!(out, "{before}{MATCH}{found}{MATCH:#}");
             at = end;
         }
     }
-    out + &text[at..line.end]
+    out + &output::line(&text[at..line.end])
 }
 
 /// A short table of what else could have come first.
@@ -138,7 +168,7 @@ pub(super) fn alternatives(response: &Found) -> String {
     let first = |other: &Alternative| match &other.first {
         None => "nothing".to_owned(),
         Some(id) if present == Some(id) => "the same".to_owned(),
-        Some(id) => id.clone(),
+        Some(id) => output::line(id).into_owned(),
     };
     let place = |other: &Alternative| match (&other.first, other.place) {
         (None, _) => String::new(),
@@ -146,7 +176,8 @@ pub(super) fn alternatives(response: &Found) -> String {
         (_, Some(place)) => format!("the present first at rank {place}"),
         (_, None) => "the present first not at all".to_owned(),
     };
-    let rows: Vec<_> = others.iter().map(|other| (&other.name, first(other), place(other))).collect();
+    let rows: Vec<_> =
+        others.iter().map(|other| (output::line(&other.name), first(other), place(other))).collect();
     let names = rows.iter().map(|(name, ..)| name.width()).max().unwrap_or(0);
     let firsts = rows.iter().map(|(_, first, _)| first.width()).max().unwrap_or(0);
     let mut out = format!("{STRONG}what else could have come first{STRONG:#}\n");
@@ -162,12 +193,20 @@ pub(super) fn alternatives(response: &Found) -> String {
 pub(super) fn remarks(request: &Request, response: &Found) {
     gaps(&response.status);
     if response.hits.is_empty() {
-        anstream::eprintln!("{}", nothing(request, &response.status, response.total));
+        let sentence = nothing(request, &response.status, response.total);
+        anstream::eprintln!("{}", output::plain(&sentence));
     } else if response.total > response.hits.len() {
         let last = response.hits.last().map_or(0, |hit| hit.rank);
         let first = response.hits.first().map_or(0, |hit| hit.rank);
         let took = response.took.as_millis();
         anstream::eprintln!("{FAINT}{first} to {last} of {} hits, in {took} ms{FAINT:#}", response.total);
+    }
+    let wanted = request.offset.saturating_add(request.limit);
+    if response.total > 0
+        && wanted > response.total
+        && let Some(note) = why_not::cut_short(response)
+    {
+        output::note(&note);
     }
 }
 
@@ -185,17 +224,22 @@ pub(crate) fn gaps(status: &Status) {
     }
 }
 
-/// One sentence that says what to try next.
-pub(crate) fn nothing(request: &Request, status: &Status, total: usize) -> String {
+/// Whether anything is left out by a filter.
+pub(super) fn narrowed(request: &Request) -> bool {
     let filter = &request.filter;
-    let narrowed = filter.sources.is_some()
+    filter.sources.is_some()
         || filter.kinds.is_some()
         || filter.since.is_some()
         || filter.until.is_some()
         || filter.reader.is_some()
-        || !filter.metadata.is_empty();
+        || !filter.metadata.is_empty()
+}
+
+/// One sentence that says what to try next.
+pub(crate) fn nothing(request: &Request, status: &Status, total: usize) -> String {
+    let narrowed = narrowed(request);
     let next = if total > 0 {
-        format!("there are {total} hits in all; use a smaller `--offset`")
+        format!("of the candidates, {total} are hits; use a smaller `--offset`")
     } else if status.legs.is_empty() && !narrowed {
         "the store is empty: `mainstem ingest PATH --source NAME` fills it".to_owned()
     } else if status.partial {
@@ -222,10 +266,14 @@ mod tests {
     fn lines_break_between_words_and_keep_highlights() {
         let text = format!("{} fork {}", "word ".repeat(17).trim_end(), "tail ".repeat(3).trim_end());
         let at = text.find("fork").unwrap_or(0);
-        let lines = wrap(&text, std::slice::from_ref(&(at..at + 4)));
+        let lines = wrap(&text, std::slice::from_ref(&(at..at + 4)), WIDTH);
         assert!(lines.len() == 2 && lines[0].contains(&format!("{MATCH}fork{MATCH:#}")), "{lines:?}");
         let wide = "東".repeat(100);
-        assert_eq!(wrap(&wide, &[]).iter().map(|line| line.chars().count()).collect::<Vec<_>>(), [46, 46, 8]);
-        assert!(wrap("", &[]).is_empty());
+        assert_eq!(
+            wrap(&wide, &[], WIDTH).iter().map(|line| line.chars().count()).collect::<Vec<_>>(),
+            [46, 46, 8]
+        );
+        assert!(wrap("", &[], WIDTH).is_empty());
+        assert_eq!(wrap("one two three", &[], 8), ["one two", "three"]);
     }
 }

@@ -74,6 +74,14 @@ impl WhatArgs {
     }
 }
 
+/// Refuses a page without room.
+pub(crate) fn refuse_none(limit: Option<usize>) -> Result<(), Problem> {
+    match limit {
+        Some(0) => Err(Problem::argument("`--limit` is 0, expected at least 1", "such as `-n 10`")),
+        _ => Ok(()),
+    }
+}
+
 /// Which hits are shown.
 #[derive(Args, Debug)]
 pub(super) struct PageArgs {

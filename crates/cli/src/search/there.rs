@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::config::{Config, ConfigArgs};
 use super::found::Found;
 use super::settings::RankArgs;
+use super::why_not::{self, Standing};
 use super::{SearchArgs, print};
 use crate::failure::{Failure, Problem};
 
@@ -30,7 +31,12 @@ pub(super) fn run(args: &SearchArgs, client: &Client) -> Result<ExitCode, Failur
     let json =
         if args.json { serde_json::to_string_pretty(&answer).map_err(Problem::from)? } else { String::new() };
     let answer: SearchAnswer = serde_json::from_value(answer).map_err(Problem::from)?;
-    Ok(print(args, &request, &Found::told(answer, took), json)?)
+    let found = Found::told(answer, took);
+    let standing = match found.why_not.as_ref().filter(|_| !args.json) {
+        Some(asked) => why_not::there(client, asked, &request)?,
+        None => Standing::default(),
+    };
+    Ok(print(args, &request, &found, json, standing)?)
 }
 
 /// What is left of the settings: a server has its own.

@@ -6,7 +6,7 @@ use mainstem_core::time::Moment;
 use serde_json::Value;
 
 /// Whether the document passes. The kind of a source is not looked at: the plan has left other sources out.
-pub(super) fn passes(document: &Document, filter: &Filter) -> bool {
+pub fn passes(document: &Document, filter: &Filter) -> bool {
     readable(document, filter)
         && in_time(document.created_at.as_ref(), filter)
         && filter

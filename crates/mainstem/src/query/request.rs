@@ -40,7 +40,7 @@ pub struct Request {
     /// stage off. Another `across`, or a `fuse` that names its method, takes the place of the settings' way to merge and fuse as a whole,
     /// with its `neighbours` and `prior`.
     pub pipeline: Value,
-    /// Say what became of the chunk of this name.
+    /// Say what became of the chunk of this name, or of the document by the chunk of it that came farthest.
     pub why_not: Option<String>,
     /// Say what else could have come first.
     pub alternatives: bool,

@@ -164,10 +164,7 @@ impl Response {
     ) -> Self {
         let query = Highlighter::new(&plan.variants.join(" "));
         let hit = |hit: &Hit| Some(SearchHit::new(hit, chunk_of(hit, chunks)?, &query));
-        let why_not = why_not.map(|id| {
-            let (fate, why) = answer.fate(id);
-            WhyNot { id: id.clone(), fate, why: why.cloned() }
-        });
+        let why_not = why_not.map(|id| WhyNot::new(&answer, id));
         Self {
             hits: answer.hits.iter().filter_map(hit).collect(),
             total: answer.total,

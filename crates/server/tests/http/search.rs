@@ -94,8 +94,11 @@ fn a_vector_of_the_query_searches_by_meaning() {
     let answer = server.search(&json!({"vector": [0.1, 1.0], "k": 1}));
     assert_eq!(ids(&answer), ["v/b#0"]);
     let wrong = server.post("/v1/search", &json!({"vector": [1.0], "channels": ["dense"]}));
-    assert_eq!(wrong.status, 200, "a leg that fails is no error: {}", wrong.text);
-    assert_eq!(wrong.json()["status"]["partial"], true);
+    assert_eq!(wrong.status, 400, "{}", wrong.text);
+    assert!(wrong.text.contains("has 1 dimensions, expected 2"), "{}", wrong.text);
+    let words =
+        server.post("/v1/search", &json!({"query": "first", "vector": [1.0], "channels": ["lexical"]}));
+    assert_eq!(words.status, 200, "what is not searched by meaning needs no vector: {}", words.text);
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn cards(snapshot: &Snapshot) -> Result<Option<Finding>, Error> {
         }
         Ok(())
     })?;
-    Ok(damaged.finding(("chunk", "chunks"), "have cards that are not what was written", REINDEX))
+    Ok(damaged.finding(("chunk", "chunks"), "with cards that are not what was written", REINDEX))
 }
 
 fn surplus(index: &str, held: u64, expected: u64) -> Option<Finding> {
