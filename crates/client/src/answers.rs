@@ -62,6 +62,9 @@ pub struct Hit {
     pub text: String,
     /// When the document was written.
     pub created_at: Option<Moment>,
+    /// When the document was last changed.
+    #[serde(default)]
+    pub updated_at: Option<Moment>,
     /// Anything else that is known about the document.
     pub metadata: Map<String, Value>,
     /// The sources that found it.

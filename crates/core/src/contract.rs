@@ -62,9 +62,10 @@ pub struct Filter {
     pub sources: Option<Vec<String>>,
     /// Only sources of these kinds; all when left out.
     pub kinds: Option<Vec<String>>,
-    /// Only documents written at this time or later. A document without a time does not pass.
+    /// Only documents of this time or later. The time is [`Document::time`]: `created_at`, or else `updated_at`. A document without either does
+    /// not pass.
     pub since: Option<Moment>,
-    /// Only documents written before this time. A document without a time does not pass.
+    /// Only documents from before this time; which time that is, and that it must be known, as for `since`.
     pub until: Option<Moment>,
     /// Only documents whose metadata have these values, as text.
     pub metadata: Vec<(String, String)>,
@@ -182,7 +183,7 @@ pub struct SourceStats {
     pub chunks: u64,
     /// How many of the chunks have a vector.
     pub vectors: u64,
-    /// When its newest document was written.
+    /// The time of its newest document: `created_at`, or else `updated_at`.
     pub newest: Option<Moment>,
     /// When it was last written to.
     pub written_at: Option<Moment>,

@@ -40,6 +40,14 @@ pub struct Document {
     pub chunks: Vec<Chunk>,
 }
 
+impl Document {
+    /// Its time, as filters and readers see it: when it was written, or else when it was last changed, which is all that is known of a plain
+    /// file.
+    pub fn time(&self) -> Option<&Moment> {
+        self.created_at.as_ref().or(self.updated_at.as_ref())
+    }
+}
+
 /// A part of a document, which is what is searched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -205,6 +205,46 @@ fn running_again_changes_nothing_and_embeds_nothing() {
 }
 
 #[test]
+fn the_time_of_a_file_alone_is_no_change_and_that_of_a_document_is_one() {
+    let temp = Temp::new();
+    let plain = temp.write("a.md", "# A\n\nText.\n");
+    let dated = "---\nupdated: 2026-01-31\n---\n# B\n\nText.\n";
+    temp.write("b.md", dated);
+    let (shelf, model) = (Shelf::default(), Model::new());
+    run(&sync(&shelf, &model), &mut folder(&temp));
+    let before = shelf.documents.lock().unwrap()["a.md"].updated_at.clone();
+    let touch = |path: &Path| {
+        let file = fs::File::options().append(true).open(path).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(86_400))
+            .unwrap();
+    };
+    touch(&plain);
+    let (writes, _) = (shelf.writes.load(Ordering::Relaxed), model.read());
+    let touched = run(&sync(&shelf, &model), &mut folder(&temp));
+    assert_eq!((touched.applied, model.read()), (applied(0, 0, 2, 0), 0));
+    assert_eq!(shelf.writes.load(Ordering::Relaxed), writes);
+    assert_eq!(shelf.documents.lock().unwrap()["a.md"].updated_at, before, "when its text changed last");
+    temp.write("b.md", dated.replace("01-31", "02-01"));
+    assert_eq!(run(&sync(&shelf, &model), &mut folder(&temp)).applied, applied(0, 1, 1, 0));
+    temp.write("a.md", "# A\n\nOther text.\n");
+    touch(&plain);
+    assert_eq!(run(&sync(&shelf, &model), &mut folder(&temp)).applied, applied(0, 1, 1, 0));
+    assert_ne!(shelf.documents.lock().unwrap()["a.md"].updated_at, before);
+}
+
+#[test]
+fn what_may_be_from_elsewhere_stays_and_is_counted() {
+    let (shelf, model) = (Shelf::default(), Model::new());
+    run(&sync(&shelf, &model), &mut Play(vec![text("a", "a"), text("b", "b")]));
+    let mut counting = sync(&shelf, &model);
+    counting.missing = Missing::Count;
+    let summary = run(&counting, &mut Play(vec![text("c", "c")]));
+    assert_eq!((summary.applied, summary.kept), (applied(1, 0, 0, 0), 2));
+    let all = run(&counting, &mut Play(vec![text("a", "a"), text("b", "b"), text("c", "c")]));
+    assert_eq!(all.kept, 0);
+}
+
+#[test]
 fn only_the_changed_part_is_embedded_and_what_is_gone_is_removed() {
     let temp = Temp::new();
     let section = |name: &str| format!("## {name}\n\nBody of {name}.\n\n");

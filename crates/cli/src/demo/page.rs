@@ -126,7 +126,7 @@ fn line(out: &mut String, hit: &SearchHit, badge: usize, best: f64) {
     let blank = " ".repeat(badge - hit.source.width());
     let title = fitted(hit.title.as_deref().unwrap_or(&hit.document), TITLE);
     let now = tour::now().ok();
-    let age = hit.created_at.as_ref().zip(now).map(|(at, now)| age::words(at.age_days(&now)));
+    let age = hit.time().zip(now).map(|(at, now)| age::words(at.age_days(&now)));
     let _ = writeln!(
         out,
         "{:>2}. {FAINT}{}{FAINT:#} {colour}{}{colour:#}{blank}  {STRONG}{title}{STRONG:#}  {:<21}  {}",

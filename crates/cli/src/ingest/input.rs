@@ -68,7 +68,7 @@ impl Input {
         store.set_source(&args.source, kind).map_err(failure)
     }
 
-    /// What becomes of documents that are gone.
+    /// What becomes of documents that are gone, where the source has no others.
     pub(super) fn missing(self, args: &IngestArgs) -> Missing {
         match self {
             _ if args.sync => Missing::RemoveAll,
@@ -77,23 +77,41 @@ impl Input {
         }
     }
 
-    /// Starts to read.
-    pub(super) fn open(self, args: &IngestArgs, except: Vec<PathBuf>) -> Result<Box<dyn Connector>, Failure> {
+    /// Starts to read what goes into a store of this machine, or elsewhere.
+    pub(super) fn open(
+        self,
+        args: &IngestArgs,
+        store: Option<&EmbeddedStore>,
+    ) -> Result<Box<dyn Connector>, Failure> {
         let path = args.path.as_path();
         Ok(match self {
             Self::Folder | Self::File => {
+                let except = store.map(|store| except(store.dir())).unwrap_or_default();
                 let options = FolderOptions { except, ..FolderOptions::default() };
                 Box::new(Folder::open(path, options).map_err(failure)?)
             }
-            Self::Jsonl => Box::new(Jsonl::open(path).map_err(failure)?),
+            Self::Jsonl => {
+                let dim = store.map_or(Ok(None), |store| dim(args, store))?;
+                Box::new(Jsonl::open(path).map_err(failure)?.with_dim(dim))
+            }
             Self::Beir => Box::new(Beir::open(path, args.vectors.as_deref()).map_err(failure)?),
         })
     }
 }
 
 /// What inside of the path is no document: the store.
-pub(super) fn except(store: &EmbeddedStore) -> Vec<PathBuf> {
-    store.dir().canonicalize().into_iter().collect()
+pub(super) fn except(store: &Path) -> Vec<PathBuf> {
+    store.canonicalize().into_iter().collect()
+}
+
+/// How many numbers the vectors of a store have, where it has any. Whoever names another model hears that from the store, and not line by line.
+fn dim(args: &IngestArgs, store: &EmbeddedStore) -> Result<Option<usize>, Failure> {
+    if store.sources().map_err(failure)?.iter().all(|source| source.vectors == 0) {
+        return Ok(None);
+    }
+    let card = store.model().map_err(failure)?;
+    let named = |name: &str| args.vectors_model.as_deref().is_none_or(|wanted| wanted == name);
+    Ok(card.filter(|card| named(&card.name)).map(|card| card.dim))
 }
 
 fn has_lines(path: &Path) -> bool {

@@ -2,14 +2,17 @@
 
 mod input;
 mod model;
+mod origin;
 mod progress;
 mod report;
 mod there;
+mod told;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use clap::Args;
 use mainstem::Error;
@@ -19,9 +22,12 @@ use mainstem::store::embedded::EmbeddedStore;
 use mainstem_core::contract::Embedder;
 
 use crate::failure::{Failure, Problem};
+use crate::output;
 use crate::remote::Place;
 use input::Input;
+use origin::Origin;
 use progress::Bar;
+use told::Told;
 
 /// Read documents into a source of the store.
 #[derive(Args, Debug)]
@@ -37,10 +43,15 @@ corpus.jsonl; or - for JSONL from the standard input. Files that .gitignore name
 files are left out.
 
 A line of JSONL has `id` and `text`, and may have title, url, created_at, updated_at, label, readers, key, metadata,
-and either `vector` or `chunks` ([{\"text\": ..., \"vector\": [...]}, ...]); other fields become metadata.
+and either `vector` or `chunks` ([{\"text\": ..., \"vector\": [...]}, ...]); other fields become metadata. docs/jsonl.md
+says what each of them means.
 
-Running it again changes only what has changed. A folder is a source of its own: documents of the source that are not
-in it any more are removed, unless it is empty; --no-sync keeps them. For files and JSONL, --sync removes them.
+Running it again changes only what has changed; the time of a file by itself is no change. Documents that are gone from
+a folder are removed from its source, unless the folder is empty; --no-sync keeps them. A source that was also filled
+from elsewhere, such as a second folder, keeps all of its documents. --sync removes everything that is not in PATH.
+
+--watch runs again after each change, and leaves the store to others between runs. A folder that becomes empty while it
+is watched empties its source.
 
 Exit codes: 0 done, 1 nothing found to ingest, 2 error, 130 stopped by Ctrl-C; what was written until then stays.")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -96,6 +107,9 @@ pub(crate) struct IngestArgs {
 /// Whether Ctrl-C was pressed.
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// How long a watch waits before it tries again to open a store that is busy.
+const BUSY: Duration = Duration::from_millis(200);
+
 /// What a signal ends a program with, by convention of shells.
 const STOPPED: u8 = 130;
 
@@ -110,10 +124,8 @@ pub(crate) fn run(args: &IngestArgs, place: &Place<'_>) -> Result<ExitCode, Fail
 
 fn here(args: &IngestArgs, store: &Path) -> Result<ExitCode, Failure> {
     let input = Input::detect(args)?;
-    let store = EmbeddedStore::init(store).map_err(failure)?;
-    let embedder = model::embedder(args, &store)?;
     listen()?;
-    let mut job = Job { args, input, store, embedder, quiet: false };
+    let mut job = Job { args, input, dir: store, embedder: None, quiet: false, followed: false };
     if args.watch { job.watch() } else { job.once() }
 }
 
@@ -156,65 +168,111 @@ fn exit_code(summary: &Summary) -> ExitCode {
 struct Job<'a> {
     args: &'a IngestArgs,
     input: Input,
-    store: EmbeddedStore,
+    /// The folder of the store. It is opened for each run: between those of a watch, others may write.
+    dir: &'a Path,
     embedder: Option<Arc<dyn Embedder>>,
     /// Whether a run that changes nothing says nothing.
     quiet: bool,
+    /// Whether a run of a watch has seen documents.
+    followed: bool,
 }
 
+/// What a run did, and where else the source was filled from, if documents were kept for that.
+type Outcome = (Summary, Option<String>);
+
 impl Job<'_> {
-    fn once(&self) -> Result<ExitCode, Failure> {
-        let summary = self.ingest()?;
-        report::write(self.args, &summary)?;
+    fn once(&mut self) -> Result<ExitCode, Failure> {
+        let store = EmbeddedStore::init(self.dir).map_err(failure)?;
+        self.embedder = model::embedder(self.args, &store)?;
+        let (summary, elsewhere) = self.ingest(&store)?;
+        report::write(self.args, &summary, elsewhere.as_deref())?;
         Ok(exit_code(&summary))
     }
 
     fn watch(&mut self) -> Result<ExitCode, Failure> {
-        let except = input::except(&self.store);
+        let Some(store) = self.open()? else { return Ok(ExitCode::SUCCESS) };
+        self.embedder = model::embedder(self.args, &store)?;
+        drop(store);
+        let except = input::except(self.dir);
         let path = self.args.path.clone();
         watch::watch(&path, &except, &STOP, &mut || self.look())?;
         Ok(ExitCode::SUCCESS)
     }
 
+    /// Opens the store for a run of a watch; whoever writes to it is waited for. Nothing when Ctrl-C came first.
+    fn open(&self) -> Result<Option<EmbeddedStore>, Failure> {
+        let mut told = false;
+        while !STOP.load(Ordering::Relaxed) {
+            match EmbeddedStore::init(self.dir) {
+                Err(Error::Busy { .. }) => {
+                    if !std::mem::replace(&mut told, true) {
+                        output::note("another process writes to the store: waiting for it to finish");
+                    }
+                    std::thread::sleep(BUSY);
+                }
+                outcome => return outcome.map(Some).map_err(failure),
+            }
+        }
+        Ok(None)
+    }
+
     /// A run while watching.
     fn look(&mut self) -> Result<(), Failure> {
-        let summary = self.ingest()?;
+        let Some(store) = self.open()? else { return Ok(()) };
+        let (summary, elsewhere) = self.ingest(&store)?;
+        drop(store);
         let applied = summary.applied;
         if !self.quiet || applied.added + applied.changed + applied.removed > 0 {
-            report::write(self.args, &summary)?;
+            report::write(self.args, &summary, elsewhere.as_deref())?;
+        }
+        if self.followed && summary.documents == 0 && applied.removed > 0 {
+            output::note("nothing is left in what is watched, so that nothing is left of its documents");
+        }
+        if !self.quiet {
+            output::note(&format!("watching `{}` for changes; Ctrl-C ends it", self.args.path.display()));
         }
         self.quiet = true;
+        self.followed |= summary.documents > 0;
         Ok(())
     }
 
-    /// The kind of the source, where the store knows the source.
-    fn kind(&self) -> Result<Option<String>, Failure> {
-        let sources = self.store.sources().map_err(failure)?;
-        Ok(sources.into_iter().find(|source| source.name == self.args.source).map(|source| source.kind))
-    }
-
-    fn ingest(&self) -> Result<Summary, Failure> {
-        let mut connector = self.input.open(self.args, input::except(&self.store))?;
-        let brought = self.args.vectors_model.as_deref();
-        let announce = |vectors: mainstem::ingest::Vectors<'_>| announce(&self.store, vectors, brought);
-        let mut ingest = Ingest::new(&self.args.source, &self.store);
-        ingest.known = Some(&self.store);
+    fn ingest(&self, store: &EmbeddedStore) -> Result<Outcome, Failure> {
+        let args = self.args;
+        let mut connector = self.input.open(args, Some(store))?;
+        let origin = Origin::of(args, store)?;
+        let before = kind_of(&args.source, store)?;
+        let begin = || {
+            self.input.name_source(args, store, before.as_deref())?;
+            origin.begin(args, store)
+        };
+        let told = Told::new(store, &begin);
+        let announce =
+            |vectors: mainstem::ingest::Vectors<'_>| announce(store, vectors, args.vectors_model.as_deref());
+        let mut ingest = Ingest::new(&args.source, &told);
+        ingest.known = Some(store);
         ingest.embedder = self.embedder.as_deref();
         ingest.announce = Some(&announce);
-        ingest.missing = self.input.missing(self.args);
-        ingest.strict = self.args.strict;
+        ingest.missing = origin.missing(self.input, args, self.followed);
+        ingest.strict = args.strict;
         ingest.stop = Some(&STOP);
-        let before = self.kind()?;
         let bar = Bar::new(self.quiet);
         let summary = ingest.run(connector.as_mut(), &mut |progress| bar.show(progress));
         bar.clear();
         let summary = summary?;
         if summary.documents > 0 {
-            self.input.name_source(self.args, &self.store, before.as_deref())?;
+            // Where nothing was written, it has not been said yet.
+            begin()?;
         }
+        origin.end(args, store, (ingest.missing, &summary))?;
         // What is written is safe, but who is told that all went well expects to find it.
-        self.store.catch_up().map_err(failure)?;
-        report::keep(self.args, &summary, self.store.dir());
-        Ok(summary)
+        store.catch_up().map_err(failure)?;
+        report::keep(args, &summary, store.dir());
+        Ok((summary, origin.kept_for(ingest.missing)))
     }
+}
+
+/// The kind of a source, where the store knows the source.
+fn kind_of(source: &str, store: &EmbeddedStore) -> Result<Option<String>, Failure> {
+    let sources = store.sources().map_err(failure)?;
+    Ok(sources.into_iter().find(|known| known.name == source).map(|known| known.kind))
 }

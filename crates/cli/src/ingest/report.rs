@@ -19,18 +19,19 @@ pub(super) fn keep(args: &IngestArgs, summary: &Summary, store: &Path) {
     reports::keep_ingest(store, &args.source, summary);
 }
 
-/// Prints what a run did: as JSON, one line each while watching, or as text.
-pub(super) fn write(args: &IngestArgs, summary: &Summary) -> Result<(), Problem> {
+/// Prints what a run did: as JSON, one line each while watching, or as text. `elsewhere` is where else the source was filled from, if documents
+/// were kept for that.
+pub(super) fn write(args: &IngestArgs, summary: &Summary, elsewhere: Option<&str>) -> Result<(), Problem> {
     let report = Ingested { source: &args.source, summary };
     let text = match (args.json, args.watch) {
         (true, true) => serde_json::to_string(&report)? + "\n",
         (true, false) => serde_json::to_string_pretty(&report)? + "\n",
-        (false, _) => output::plain(&text(&args.source, summary)).into_owned(),
+        (false, _) => output::plain(&text(&args.source, summary, elsewhere)).into_owned(),
     };
     output::write(None, &text)
 }
 
-fn text(source: &str, summary: &Summary) -> String {
+fn text(source: &str, summary: &Summary, elsewhere: Option<&str>) -> String {
     let Summary { documents, chunks, applied, elapsed, .. } = summary;
     let mut out = format!(
         "{source}: {} added, {} changed, {} unchanged, {} removed; {}, {}, {:.1} s\n",
@@ -42,12 +43,12 @@ fn text(source: &str, summary: &Summary) -> String {
         count(*chunks as u64, "chunk"),
         elapsed.as_secs_f64()
     );
-    notes(&mut out, summary);
+    notes(&mut out, summary, elsewhere);
     skips(&mut out, summary);
     out
 }
 
-fn notes(out: &mut String, summary: &Summary) {
+fn notes(out: &mut String, summary: &Summary, elsewhere: Option<&str>) {
     let Summary { embedded, cut, kept, interrupted, .. } = summary;
     if *embedded > 0 {
         let _ = writeln!(
@@ -56,7 +57,12 @@ fn notes(out: &mut String, summary: &Summary) {
             count(*embedded as u64, "chunk")
         );
     }
-    if *kept > 0 {
+    if let Some(elsewhere) = elsewhere.filter(|_| *kept > 0) {
+        let _ = writeln!(
+            out,
+            "kept {kept} documents that are not here, because the source was also filled from {elsewhere}; `--sync` removes them"
+        );
+    } else if *kept > 0 {
         let why = if summary.documents == 0 { "nothing was found" } else { "something could not be read" };
         let _ = writeln!(
             out,

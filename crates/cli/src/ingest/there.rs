@@ -32,7 +32,7 @@ pub(super) fn run(args: &IngestArgs, client: &Client) -> Result<ExitCode, Failur
     let (source, vectors_model) = (args.source.clone(), args.vectors_model.clone());
     let target = Target { source, kind: Some(kind), vectors_model, run: Some(run_name()) };
     let store = Elsewhere { client, target };
-    let mut connector = input.open(args, Vec::new())?;
+    let mut connector = input.open(args, None)?;
     let mut ingest = Ingest::new(&args.source, &store);
     ingest.strict = args.strict;
     ingest.stop = Some(&STOP);
@@ -40,7 +40,7 @@ pub(super) fn run(args: &IngestArgs, client: &Client) -> Result<ExitCode, Failur
     let summary = ingest.run(connector.as_mut(), &mut |progress| bar.show(progress));
     bar.clear();
     let summary = summary?;
-    report::write(args, &summary)?;
+    report::write(args, &summary, None)?;
     Ok(exit_code(&summary))
 }
 

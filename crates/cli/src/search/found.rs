@@ -84,6 +84,7 @@ fn shown(hit: Hit) -> SearchHit {
         span: 0..0,
         text: hit.text,
         created_at: hit.created_at,
+        updated_at: hit.updated_at,
         metadata: hit.metadata,
         sources: hit.sources,
         alternates: hit.alternates,

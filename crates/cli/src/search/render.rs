@@ -90,7 +90,7 @@ pub(crate) fn bar(part: f64) -> String {
 
 /// When, where else, where to see it, and its name.
 fn foot(hit: &SearchHit, now: Option<&Moment>) -> String {
-    let age = hit.created_at.as_ref().zip(now).map(|(at, now)| age::words(at.age_days(now)));
+    let age = hit.time().zip(now).map(|(at, now)| age::words(at.age_days(now)));
     let also = (!hit.alternates.is_empty()).then(|| format!("also in {}", few(&hit.alternates)));
     let parts = [age, also, line(hit), hit.url.clone(), Some(hit.id.clone())];
     output::line(&parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")).into_owned()

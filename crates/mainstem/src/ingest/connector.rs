@@ -92,4 +92,10 @@ pub trait Connector {
 
     /// How far it is.
     fn position(&self) -> Position;
+
+    /// Whether `updated_at` of the document that was given last is only the time of its file. A copy or a checkout changes that time and nothing
+    /// else, so that it makes no difference by itself.
+    fn has_time_of_file(&self) -> bool {
+        false
+    }
 }

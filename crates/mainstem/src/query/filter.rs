@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Whether the document passes. The kind of a source is not looked at: the plan has left other sources out.
 pub fn passes(document: &Document, filter: &Filter) -> bool {
     readable(document, filter)
-        && in_time(document.created_at.as_ref(), filter)
+        && in_time(document.time(), filter)
         && filter
             .metadata
             .iter()
@@ -22,8 +22,8 @@ fn readable(document: &Document, filter: &Filter) -> bool {
     }
 }
 
-fn in_time(created_at: Option<&Moment>, filter: &Filter) -> bool {
-    let Some(at) = created_at else { return filter.since.is_none() && filter.until.is_none() };
+fn in_time(time: Option<&Moment>, filter: &Filter) -> bool {
+    let Some(at) = time else { return filter.since.is_none() && filter.until.is_none() };
     filter.since.as_ref().is_none_or(|since| at.age_days(since) <= 0.0)
         && filter.until.as_ref().is_none_or(|until| at.age_days(until) > 0.0)
 }
@@ -55,6 +55,9 @@ mod tests {
         };
         assert!(passes(&at("2026-01-01"), &filter) && !passes(&at("2026-02-01"), &filter));
         assert!(!passes(&Document::default(), &filter));
+        let file = Document { updated_at: Some(moment("2026-01-15")), ..Document::default() };
+        assert!(passes(&file, &filter), "a file has the time of its last change");
+        assert!(!passes(&Document { created_at: Some(moment("2025-01-01")), ..file }, &filter));
         assert!(passes(&Document::default(), &Filter::default()));
     }
 

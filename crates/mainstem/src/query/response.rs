@@ -51,6 +51,8 @@ pub struct SearchHit {
     pub span: Range<usize>,
     /// When the document was written.
     pub created_at: Option<Moment>,
+    /// When the document was last changed.
+    pub updated_at: Option<Moment>,
     /// Anything else that is known about the document.
     pub metadata: Map<String, Value>,
     /// The sources that found it.
@@ -62,6 +64,11 @@ pub struct SearchHit {
 }
 
 impl SearchHit {
+    /// The time that a reader is shown: when the document was written, or else when it was last changed.
+    pub fn time(&self) -> Option<&Moment> {
+        self.created_at.as_ref().or(self.updated_at.as_ref())
+    }
+
     fn new(hit: &Hit, chunk: &StoredChunk, query: &Highlighter) -> Self {
         let document = &chunk.document;
         Self {
@@ -79,6 +86,7 @@ impl SearchHit {
             order: chunk.chunk.order,
             span: chunk.chunk.span.clone(),
             created_at: document.created_at.clone(),
+            updated_at: document.updated_at.clone(),
             metadata: document.metadata.clone(),
             sources: hit.sources.clone(),
             alternates: hit.alternates.clone(),
@@ -105,6 +113,9 @@ impl Serialize for SearchHit {
         map.serialize_entry("highlights", &highlights)?;
         map.serialize_entry("text", &self.text)?;
         map.serialize_entry("created_at", &self.created_at)?;
+        if let Some(updated_at) = &self.updated_at {
+            map.serialize_entry("updated_at", updated_at)?;
+        }
         map.serialize_entry("metadata", &self.metadata)?;
         map.serialize_entry("sources", &self.sources)?;
         map.serialize_entry("alternates", &self.alternates)?;

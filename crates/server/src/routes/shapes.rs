@@ -141,6 +141,9 @@ pub struct SearchHitShape {
     pub text: String,
     /// When the document was written: a time, or seconds or milliseconds since 1970.
     pub created_at: Value,
+    /// When the document was last changed, where that is known: as `created_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Value>,
     /// Anything else that is known about the document.
     pub metadata: Map<String, Value>,
     /// The sources that found it.

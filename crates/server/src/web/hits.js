@@ -56,7 +56,7 @@ function alternates(hit) {
 }
 
 function when(hit, now) {
-  const time = moment(hit.created_at);
+  const time = moment(hit.created_at ?? hit.updated_at);
   return time === null ? null : h("time", { datetime: new Date(time).toISOString(), title: hour(time) }, age(time, now), h("span", { class: "hidden" }, `, ${day(time)}`));
 }
 

@@ -17,15 +17,17 @@ use super::front_matter::{self, FrontMatter};
 /// So many bytes are looked at to tell text from anything else.
 const PEEK: usize = 8 << 10;
 
-/// Reads a file.
-pub(super) fn read(path: &Path, id: &str, options: &FolderOptions) -> Record {
+/// Reads a file, and says whether the document has no better `updated_at` than the time of the file.
+pub(super) fn read(path: &Path, id: &str, options: &FolderOptions) -> (Record, bool) {
     match try_read(path, id, options) {
-        Ok((document, format)) => Record::Document { document: Box::new(document), format },
-        Err(skip) => Record::Skip(skip),
+        Ok((document, format, time_of_file)) => {
+            (Record::Document { document: Box::new(document), format }, time_of_file)
+        }
+        Err(skip) => (Record::Skip(skip), false),
     }
 }
 
-fn try_read(path: &Path, id: &str, options: &FolderOptions) -> Result<(Document, Format), Skip> {
+fn try_read(path: &Path, id: &str, options: &FolderOptions) -> Result<(Document, Format, bool), Skip> {
     let format = Format::of(path).map_err(|why| Skip::absent(id, why))?;
     let unreadable = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => Skip::absent(id, "not there any more"),
@@ -46,8 +48,12 @@ fn try_read(path: &Path, id: &str, options: &FolderOptions) -> Result<(Document,
     if text.trim().is_empty() {
         return Err(Skip::absent(id, "empty"));
     }
-    let document = document(text, format, id, &metadata);
-    Ok((document, if format == Format::Html { Format::Markdown } else { format }))
+    let mut document = document(text, format, id);
+    let time_of_file = document.updated_at.is_none();
+    if time_of_file {
+        document.updated_at = modified(&metadata);
+    }
+    Ok((document, if format == Format::Html { Format::Markdown } else { format }, time_of_file))
 }
 
 /// The bytes as text without byte order mark, or what they are instead.
@@ -63,7 +69,7 @@ fn text(bytes: Vec<u8>) -> Result<String, String> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-fn document(text: String, format: Format, id: &str, metadata: &Metadata) -> Document {
+fn document(text: String, format: Format, id: &str) -> Document {
     let (front, text, own_title) = match format {
         Format::Markdown => {
             let (front, body) = front_matter::split(&text);
@@ -83,7 +89,7 @@ fn document(text: String, format: Format, id: &str, metadata: &Metadata) -> Docu
         text,
         url: front.url,
         created_at: front.created_at,
-        updated_at: front.updated_at.or_else(|| modified(metadata)),
+        updated_at: front.updated_at,
         metadata: front.rest,
         ..Document::default()
     };

@@ -39,6 +39,8 @@ pub struct Folder {
     files: Vec<PathBuf>,
     skips: Vec<Skip>,
     next: usize,
+    /// Whether the document that was given last has the time of its file.
+    time_of_file: bool,
 }
 
 impl Folder {
@@ -51,10 +53,11 @@ impl Folder {
             std::fs::metadata(path).map_err(|source| Error::io("cannot read the documents", path, source))?;
         if metadata.is_dir() {
             let (files, skips) = walk(path, &options);
-            return Ok(Self { root: path.to_owned(), options, files, skips, next: 0 });
+            return Ok(Self { root: path.to_owned(), options, files, skips, next: 0, time_of_file: false });
         }
         let root = path.parent().map(Path::to_owned).unwrap_or_default();
-        Ok(Self { root, options, files: vec![path.to_owned()], skips: Vec::new(), next: 0 })
+        let (files, skips) = (vec![path.to_owned()], Vec::new());
+        Ok(Self { root, options, files, skips, next: 0, time_of_file: false })
     }
 }
 
@@ -65,7 +68,13 @@ impl Connector for Folder {
         }
         let Some(path) = self.files.get(self.next) else { return Ok(None) };
         self.next += 1;
-        Ok(Some(file::read(path, &id_of(&self.root, path), &self.options)))
+        let (record, time_of_file) = file::read(path, &id_of(&self.root, path), &self.options);
+        self.time_of_file = time_of_file;
+        Ok(Some(record))
+    }
+
+    fn has_time_of_file(&self) -> bool {
+        self.time_of_file
     }
 
     fn position(&self) -> Position {

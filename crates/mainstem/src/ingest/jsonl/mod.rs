@@ -74,6 +74,13 @@ impl Jsonl {
         Self { lines: Lines::new(reader, MAX_LINE), file: file.into(), length, dim: None }
     }
 
+    /// Expects vectors of this length from the first line on: that of the vectors which the store has. A line with others is skipped.
+    #[must_use]
+    pub fn with_dim(mut self, dim: Option<usize>) -> Self {
+        self.dim = dim;
+        self
+    }
+
     /// The next line as a document, or why it is none.
     pub(super) fn next_document(&mut self) -> Result<Option<Record>, Error> {
         let cannot = |source| Error::io("cannot read the documents", Path::new(&self.file), source);

@@ -54,6 +54,15 @@ impl<'a> Memory<'a> {
         !brings && known.is_some_and(enough)
     }
 
+    /// Whether the store has this document but for the time of its file, which then stays as it is in the store: when the content changed last.
+    pub(super) fn has_but_for_time(&self, document: &Document, embedding: bool) -> Result<bool, Failure> {
+        let Some(known) = self.known.filter(|_| self.documents.contains_key(&document.id)) else {
+            return Ok(false);
+        };
+        let Some(before) = known.document(&document.source, &document.id)? else { return Ok(false) };
+        Ok(self.has(&Document { updated_at: before.updated_at, ..document.clone() }, embedding))
+    }
+
     /// Gives chunks that the model would read as before the vectors that they had.
     pub(super) fn reuse(&self, documents: &mut [Document]) -> Result<(), Failure> {
         let Some(known) = self.known else { return Ok(()) };

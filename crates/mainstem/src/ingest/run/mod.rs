@@ -46,6 +46,8 @@ pub enum Missing {
     /// They stay.
     #[default]
     Keep,
+    /// They stay, and the run says how many they are.
+    Count,
     /// They are removed, unless the connector gave no document at all: then the disk is more likely to be missing than the documents.
     Remove,
     /// They are removed, all of them if need be.

@@ -59,7 +59,9 @@ impl<'r, 'a> Run<'r, 'a> {
             match connector.next_record()? {
                 None => return Ok(()),
                 Some(Record::Skip(skip)) => self.skip(skip)?,
-                Some(Record::Document { document, format }) => self.take(*document, format)?,
+                Some(Record::Document { document, format }) => {
+                    self.take(*document, format, connector.has_time_of_file())?;
+                }
             }
             if self.batch.is_full() {
                 self.flush(connector)?;
@@ -87,7 +89,7 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// Cuts a document and puts it into the batch, unless the store has it.
-    fn take(&mut self, mut document: Document, format: Format) -> Result<(), Failure> {
+    fn take(&mut self, mut document: Document, format: Format, time_of_file: bool) -> Result<(), Failure> {
         if !self.seen.insert(document.id.clone()) {
             let why = "this id was there before; the first is kept";
             return self.skip(Skip::present(document.id, why));
@@ -97,7 +99,9 @@ impl<'r, 'a> Run<'r, 'a> {
         self.summary.documents += 1;
         self.summary.chunks += document.chunks.len();
         let embedding = self.ingest.embedder.is_some();
-        if self.memory.has(&document, embedding) {
+        let same = self.memory.has(&document, embedding)
+            || time_of_file && self.memory.has_but_for_time(&document, embedding)?;
+        if same {
             self.summary.applied.unchanged += 1;
             self.batch.passed();
         } else {
@@ -160,7 +164,7 @@ impl<'r, 'a> Run<'r, 'a> {
         }
         let gone = self.memory.without(&self.seen);
         let nothing = self.ingest.missing == Missing::Remove && self.summary.documents == 0;
-        if !gone.is_empty() && (self.unknown || nothing) {
+        if self.ingest.missing == Missing::Count || !gone.is_empty() && (self.unknown || nothing) {
             self.summary.kept = gone.len();
             return Ok(());
         }

@@ -34,7 +34,8 @@ pub struct Summary {
     pub cut: usize,
     /// What was left out, and why.
     pub skipped: Skips,
-    /// Documents that were not given any more, but were not removed: nothing was found at all, or something could not be read.
+    /// Documents that were not given any more, but were not removed: nothing was found at all, something could
+    /// not be read, or they may be from elsewhere.
     pub kept: usize,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,

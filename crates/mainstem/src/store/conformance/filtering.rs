@@ -44,15 +44,23 @@ pub(super) fn times(fresh: Factory<'_>) {
     let dated = times.iter().enumerate().map(|(n, time)| {
         apple("wiki", &n.to_string(), |document| document.created_at = Moment::parse(time).ok())
     });
-    let undated = apple("wiki", "undated", |document| document.updated_at = Moment::parse("2026-01-15").ok());
-    put(&*store, dated.chain([undated]));
+    let undated = apple("wiki", "undated", |_| ());
+    // A plain file has no other time than that of its last change; where both are known, the first counts.
+    let file = apple("wiki", "file", |document| document.updated_at = Moment::parse("2025-01-15").ok());
+    let both = apple("wiki", "both", |document| {
+        document.created_at = Moment::parse("2024-01-01").ok();
+        document.updated_at = Moment::parse("2026-03-01").ok();
+    });
+    put(&*store, dated.chain([undated, file, both]));
     let of = |since: Option<&str>, until: Option<&str>| {
         let moment = |text: &str| Moment::parse(text).expect("a time");
         let filter = Filter { since: since.map(moment), until: until.map(moment), ..Filter::default() };
         found(&*store, &filter)
     };
     assert_eq!(of(Some("2026-01-31"), None), ["wiki/1#0", "wiki/2#0"], "since is inclusive");
-    assert_eq!(of(None, Some("2026-01-31")), ["wiki/0#0"], "until is exclusive");
+    assert_eq!(of(Some("2026-01-01"), Some("2026-01-31")), ["wiki/0#0"], "until is exclusive");
+    assert_eq!(of(Some("2025-01-15"), Some("2025-01-16")), ["wiki/file#0"], "a file has a time");
+    assert_eq!(of(None, Some("2025-01-01")), ["wiki/both#0"], "when it was written counts first");
     assert_eq!(of(Some("2026-01-01"), Some("2026-02-01T00:00:00.001Z")), ["wiki/0#0", "wiki/1#0"]);
     assert_eq!(of(Some("2026-02-01T00:00:00.001Z"), None), ["wiki/2#0"]);
     assert!(of(Some("2026-02-01"), Some("2026-01-01")).is_empty());

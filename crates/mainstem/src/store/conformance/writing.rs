@@ -194,6 +194,10 @@ pub(super) fn counts(fresh: Factory<'_>) {
     let sources = now(&*store).sources().expect("sources");
     assert_eq!((sources[1].documents, sources[1].chunks, sources[1].vectors), (1, 1, 1));
     assert_eq!(sources[1].newest, Moment::parse("2025-12-31").ok());
+    let mut file = document("wiki", "file", "six", X);
+    file.updated_at = Moment::parse("2026-01-15").ok();
+    put(&*store, [file.clone()]);
+    assert_eq!(now(&*store).sources().expect("sources")[1].newest, file.updated_at, "a file has a time");
 }
 
 /// Each write puts one pair: two documents of which a view must see both or none, by words and by meaning.

@@ -179,6 +179,40 @@ impl EmbeddedStore {
         self.writer()?.set_source(name, kind)
     }
 
+    /// Where a source was filled from: folders, files and whatever else [`EmbeddedStore::add_origin`] was told. A source that only older
+    /// versions wrote to has none.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn origins(&self, source: &str) -> Result<Vec<String>, Error> {
+        self.read(|conn| read::origins(conn, source))
+    }
+
+    /// Adds to where a source is filled from, if it is new. A source that is not there has no origins.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn add_origin(&self, source: &str, origin: &str) -> Result<(), Error> {
+        let mut origins = self.origins(source)?;
+        if origins.iter().any(|known| known == origin) {
+            return Ok(());
+        }
+        origins.push(origin.to_owned());
+        self.writer()?.set_origins(source, &origins)
+    }
+
+    /// Says that everything in a source is from one place.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn set_origin(&self, source: &str, origin: &str) -> Result<(), Error> {
+        let origins = [origin.to_owned()];
+        if self.origins(source)? == origins {
+            return Ok(());
+        }
+        self.writer()?.set_origins(source, &origins)
+    }
+
     /// What is known about the sources, by name.
     ///
     /// # Errors

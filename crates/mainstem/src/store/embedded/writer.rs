@@ -94,6 +94,11 @@ impl Writer {
         self.transact(|tx| write::set_source(tx, name, kind).map(|_| ()))
     }
 
+    /// Says where a source was filled from.
+    pub(super) fn set_origins(&mut self, source: &str, origins: &[String]) -> Result<(), Error> {
+        self.transact(|tx| write::set_origins(tx, source, origins))
+    }
+
     /// Remembers the model, unless vectors of another one are there.
     pub(super) fn set_model(&mut self, card: &ModelCard) -> Result<(), Error> {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM vectors LIMIT 1)";

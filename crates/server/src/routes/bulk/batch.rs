@@ -82,6 +82,8 @@ impl Batch {
         };
         if written.documents > 0 {
             name_source(store, target)?;
+            // A folder that is ingested into the same source later must not take these for its own.
+            store.add_origin(&target.source, "the server")?;
             app.follow_model()?;
         }
         Ok((lines.into_iter().map(Parsed::result).collect(), written))

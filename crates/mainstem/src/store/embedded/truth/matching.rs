@@ -86,11 +86,11 @@ fn conditions(sources: Option<&[u32]>, filter: &Filter) -> (Vec<String>, Vec<Val
         conditions.push(format!("documents.source IN ({})", numbers.join(",")));
     }
     if let Some(since) = &filter.since {
-        conditions.push("created_ms >= ?".to_owned());
+        conditions.push("ifnull(created_ms, updated_ms) >= ?".to_owned());
         values.push(milliseconds(since).into());
     }
     if let Some(until) = &filter.until {
-        conditions.push("created_ms < ?".to_owned());
+        conditions.push("ifnull(created_ms, updated_ms) < ?".to_owned());
         values.push(milliseconds(until).into());
     }
     if let Some(reader) = &filter.reader {

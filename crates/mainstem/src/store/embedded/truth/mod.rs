@@ -42,6 +42,9 @@ const LINKS: &str = include_str!("links.sql");
 /// What format 3 has beside that of format 2.
 const RUNS: &str = include_str!("runs.sql");
 
+/// The index by time, which stores of any format may lack.
+const TIMES: &str = include_str!("times.sql");
+
 /// Vectors of 384 numbers fit five to a page.
 const PAGE_BYTES: u32 = 8192;
 
@@ -120,13 +123,18 @@ fn prepare(conn: &mut Connection, format: u32) -> rusqlite::Result<()> {
     // The writer moves the log into the file itself, when no view of its own stands in the way.
     conn.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(()))?;
     conn.query_row("PRAGMA journal_size_limit = 67108864", [], |_| Ok(()))?;
-    if format == FORMAT {
+    let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = 'documents_by_when'";
+    let has_times = conn.prepare(sql)?.exists([])?;
+    if format == FORMAT && has_times {
         return Ok(());
     }
     let tx = conn.transaction()?;
     if format == 0 {
         tx.execute_batch(SCHEMA)?;
         tx.pragma_update(None, "application_id", APPLICATION)?;
+    }
+    if !has_times {
+        tx.execute_batch(TIMES)?;
     }
     if format < LINKS_FROM {
         tx.execute_batch(LINKS)?;

@@ -124,8 +124,9 @@ pub(in super::super) fn has_chunk(conn: &Connection, id: ChunkId) -> rusqlite::R
 /// What is known about the sources, by name.
 pub(in super::super) fn sources(conn: &Connection) -> rusqlite::Result<Vec<SourceStats>> {
     let sql = "SELECT name, kind, documents, chunks, vectors, written_at,
-                   (SELECT created FROM documents WHERE source = sources.number AND created_ms IS NOT NULL
-                    ORDER BY created_ms DESC LIMIT 1)
+                   (SELECT ifnull(created, updated) FROM documents
+                    WHERE source = sources.number AND ifnull(created_ms, updated_ms) IS NOT NULL
+                    ORDER BY ifnull(created_ms, updated_ms) DESC LIMIT 1)
                FROM sources ORDER BY name";
     conn.prepare_cached(sql)?.query_map([], source_stats)?.collect()
 }
@@ -141,6 +142,12 @@ fn source_stats(row: &Row<'_>) -> rusqlite::Result<SourceStats> {
         written_at: super::row::json(row, 5)?,
         newest: super::row::json(row, 6)?,
     })
+}
+
+/// Where a source was filled from, as far as it is known.
+pub(in super::super) fn origins(conn: &Connection, source: &str) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT value FROM sources, json_each(sources.settings, '$.origins') WHERE name = ?1";
+    conn.prepare_cached(sql)?.query_map([source], |row| row.get(0))?.collect()
 }
 
 /// A source with the number that the indexes know it by.

@@ -48,8 +48,6 @@ CREATE TABLE documents (
     UNIQUE (source, id)
 ) STRICT;
 
-CREATE INDEX documents_by_time ON documents (source, created_ms);
-
 -- Apart from the documents, so that a filter need not read past the texts.
 CREATE TABLE texts (
     document INTEGER PRIMARY KEY REFERENCES documents (number) ON DELETE CASCADE,

@@ -242,6 +242,16 @@ pub(in super::super) fn set_source(conn: &Connection, name: &str, kind: &str) ->
     conn.prepare_cached(sql)?.query_row([name, kind], |row| row.get(0))
 }
 
+/// Says where a source was filled from.
+pub(in super::super) fn set_origins(
+    conn: &Connection,
+    source: &str,
+    origins: &[String],
+) -> rusqlite::Result<()> {
+    let sql = "UPDATE sources SET settings = json_set(settings, '$.origins', json(?2)) WHERE name = ?1";
+    conn.prepare_cached(sql)?.execute(params![source, to_json(&origins)?]).map(|_| ())
+}
+
 /// Remembers the model.
 pub(in super::super) fn set_model(conn: &Connection, card: &ModelCard) -> rusqlite::Result<()> {
     let sql = "UPDATE meta SET model_name = ?1, model_dim = ?2, model_max_tokens = ?3";
