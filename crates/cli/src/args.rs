@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Init(crate::store::InitArgs),
     /// Put documents into the store: folders of files, JSONL, judged collections
     Ingest(Box<crate::ingest::IngestArgs>),
+    /// Remove documents, or a whole source
+    Remove(crate::remove::RemoveArgs),
     /// Show what each source holds
     Sources(crate::store::SourcesArgs),
     /// Search all sources at once
@@ -63,11 +65,17 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether it looks for something in a store, and changes nothing.
+    pub(crate) fn only_searches(&self) -> bool {
+        matches!(self, Self::Search(_) | Self::Ask(_) | Self::Related(_) | Self::Eval(_) | Self::Tune(_))
+    }
+
     /// Whether a server can do it in the place of a store.
     pub(crate) fn asks_servers(&self) -> bool {
         matches!(
             self,
             Self::Ingest(_)
+                | Self::Remove(_)
                 | Self::Sources(_)
                 | Self::Search(_)
                 | Self::Ask(_)

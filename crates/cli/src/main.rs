@@ -20,6 +20,7 @@ mod output;
 mod recency;
 mod related;
 mod remote;
+mod remove;
 mod reports;
 mod search;
 mod serve;
@@ -34,6 +35,7 @@ use clap::Parser as _;
 
 use args::{Cli, Command};
 use failure::Failure;
+use mainstem_core::Code;
 
 /// A server allocates in some threads what others free. That of the system holds on to more and more then, and gets slower.
 #[cfg(all(unix, target_pointer_width = "64"))]
@@ -45,7 +47,13 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return failure::report_usage(&error),
     };
-    run(&cli).unwrap_or_else(|failure| failure::report(failure.as_ref()))
+    run(&cli)
+        .or_else(|failure| {
+            // Nothing was printed yet: what only reads may begin again, once the damage is mended.
+            let damaged = failure.code() == Code::Damaged && cli.command.only_searches();
+            if damaged && search::open::mend(cli.place.folder()) { run(&cli) } else { Err(failure) }
+        })
+        .unwrap_or_else(|failure| failure::report(failure.as_ref()))
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
@@ -55,6 +63,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     }
     match &cli.command {
         Command::Ingest(args) => ingest::run(args, &place.place()?),
+        Command::Remove(args) => remove::run(args, &place.place()?),
         Command::Sources(args) => store::sources(args, &place.place()?),
         Command::Search(args) => search::run(args, &place.place()?),
         Command::Related(args) => related::run(args, &place.place()?),

@@ -40,7 +40,7 @@ impl PlaceArgs {
         match &self.server {
             None => Ok(()),
             Some(_) => Err(Problem::conflict(
-                "`--server` is for `search`, `ask`, `sources`, `related`, `link`, `ingest` and `mcp`",
+                "`--server` is for `search`, `ask`, `sources`, `related`, `link`, `ingest`, `remove` and `mcp`",
                 "leave it out, and name the folder of the store with `--store`",
             )),
         }

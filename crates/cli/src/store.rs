@@ -14,6 +14,7 @@ use crate::failure::Problem;
 use crate::link::show::count;
 use crate::output;
 use crate::remote::Place;
+use crate::search::open;
 use crate::table::{Cell, Table};
 
 /// Make an empty store.
@@ -43,7 +44,10 @@ pub(crate) struct ReindexArgs {}
 
 /// Look for anything in the store that is not as it should be.
 #[derive(Args, Debug)]
-#[command(after_help = "Exit codes: 0 all is well, 1 something was found, 2 error. Nothing is changed.")]
+#[command(after_help = "\
+Indexes that are behind the documents, because whoever wrote was stopped, catch up first. Nothing else is changed.
+
+Exit codes: 0 all is well, 1 something was found, 2 error")]
 pub(crate) struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
@@ -123,6 +127,7 @@ struct Health<'a> {
     chunks: u64,
     vectors: u64,
     findings: Vec<Ailment<'a>>,
+    notes: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -133,13 +138,23 @@ struct Ailment<'a> {
 
 /// Looks at everything.
 pub(crate) fn doctor(args: &DoctorArgs, store: &Path) -> Result<ExitCode, Failure> {
-    let report = EmbeddedStore::open_read_only(store)?.doctor();
+    let behind = EmbeddedStore::open_read_only(store).and_then(|store| store.is_behind());
+    // What cannot be opened, the report tells.
+    let level = behind.unwrap_or_default().then(|| match open::catch_up(store) {
+        Ok(()) => "the indexes were behind the documents, and have caught up".to_owned(),
+        Err(error) => format!("the indexes cannot follow the documents: {error}"),
+    });
+    let mut report = EmbeddedStore::examine(store)?;
+    report.notes.extend(level);
     let findings =
         report.findings.iter().map(|finding| Ailment { what: &finding.what, fix: &finding.fix }).collect();
     let (documents, chunks, vectors) = (report.documents, report.chunks, report.vectors);
-    let health = Health { documents, chunks, vectors, findings };
+    let health = Health { documents, chunks, vectors, findings, notes: &report.notes };
     let text = if args.json { json(&health)? } else { output::plain(&diagnosis(&health)).into_owned() };
     output::write(None, &text)?;
+    if !args.json {
+        report.notes.iter().for_each(|note| output::note(note));
+    }
     Ok(if report.is_healthy() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 

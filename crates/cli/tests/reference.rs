@@ -39,11 +39,12 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn command_line() {
     let mut out = String::from("# The command line\n\nGenerated from the program's own help.\n");
-    let commands: [&[&str]; 35] = [
+    let commands: [&[&str]; 36] = [
         &[],
         &["demo"],
         &["init"],
         &["ingest"],
+        &["remove"],
         &["sources"],
         &["search"],
         &["related"],

@@ -99,13 +99,20 @@ pub(crate) fn run(args: &SearchArgs, place: &Place<'_>) -> Result<ExitCode, Fail
 fn here(args: &SearchArgs, store: &Path) -> Result<ExitCode, Failure> {
     let config = args.config.read(store)?.reranked(args.rank.rerank.as_deref())?;
     let request = args.request(&config)?;
-    let engine = config.on(open::engine(store, open::needs_model(&request))?)?;
+    let (stored, engine) = open::with_store(store, open::needs_model(&request))?;
+    let engine = config.on(engine)?;
     if args.plan {
         let mut plan = engine.plan(&request)?;
         plan.notes.extend(config.note());
         return Ok(print_plan(&plan, args.json)?);
     }
-    let mut response = engine.search(&request)?;
+    let mut outcome = engine.search(&request);
+    // The other legs may have answered, but not with all that there is.
+    if stored.is_suspect() && open::mend(store) {
+        let engine = open::engine(store, open::needs_model(&request))?;
+        outcome = config.on(engine)?.search(&request);
+    }
+    let mut response = outcome?;
     response.status.notes.extend(config.note());
     let json = if args.json {
         serde_json::to_string_pretty(&response).map_err(Problem::from)?

@@ -6,27 +6,42 @@ use std::sync::Arc;
 use mainstem::query::{Engine, Request, Settings};
 use mainstem::store::{EmbeddedStore, Options};
 use mainstem::{Error, models};
-use mainstem_core::contract::{Channel, Embedder};
+use mainstem_core::contract::{Channel, Embedder, Store};
 
 use crate::failure::Failure;
 use crate::output;
 
 /// Opens the store for reading, with its model if `embed` says that queries have to be embedded.
 pub(crate) fn engine(store: &Path, embed: bool) -> Result<Engine, Failure> {
-    let failure = |error: Error| Box::new(error) as Failure;
-    let store = level(store).map_err(failure)?;
-    let model = if embed { model(&store).map_err(failure)? } else { None };
-    Ok(Engine::new(Arc::new(store), model, Settings::default()))
+    with_store(store, embed).map(|(_, engine)| engine)
 }
 
-/// Opens a store for reading. When the process that wrote to it was stopped, or had no room for its indexes, they catch up first.
+/// The same, with the store that the engine searches.
+pub(crate) fn with_store(store: &Path, embed: bool) -> Result<(Arc<EmbeddedStore>, Engine), Failure> {
+    let failure = |error: Error| Box::new(error) as Failure;
+    let store = Arc::new(level(store).map_err(failure)?);
+    let model = if embed { model(&store).map_err(failure)? } else { None };
+    let searched: Arc<dyn Store> = Arc::<EmbeddedStore>::clone(&store);
+    Ok((store, Engine::new(searched, model, Settings::default())))
+}
+
+/// Opens a store for reading. When the process that wrote to it was stopped, or had no room for its indexes, they catch up first. An index
+/// that is damaged is made anew from the documents, unless nothing can be written.
 pub(crate) fn level(dir: &Path) -> Result<EmbeddedStore, Error> {
-    let store = EmbeddedStore::open_read_only(dir)?;
+    let store = match opened(dir) {
+        Err(error @ Error::Damaged { .. }) => {
+            if catch_up(dir).is_err() {
+                return Err(error);
+            }
+            mended(&error);
+            EmbeddedStore::open_read_only(dir)?
+        }
+        outcome => outcome?,
+    };
     if !store.is_behind()? {
         return Ok(store);
     }
-    let caught_up = EmbeddedStore::open(dir, Options::default()).and_then(|writing| writing.catch_up());
-    match caught_up {
+    match catch_up(dir) {
         Ok(()) => EmbeddedStore::open_read_only(dir),
         Err(error) => {
             output::note(&format!(
@@ -35,6 +50,32 @@ pub(crate) fn level(dir: &Path) -> Result<EmbeddedStore, Error> {
             Ok(store)
         }
     }
+}
+
+/// Opens a store for reading, and both of its indexes.
+fn opened(dir: &Path) -> Result<EmbeddedStore, Error> {
+    let store = EmbeddedStore::open_read_only(dir)?;
+    store.catch_up()?;
+    Ok(store)
+}
+
+/// Brings the indexes of a store up to its documents; those that cannot be read are made anew.
+pub(crate) fn catch_up(dir: &Path) -> Result<(), Error> {
+    EmbeddedStore::open(dir, Options::default()).and_then(|writing| writing.catch_up())
+}
+
+/// Makes the indexes anew because one turned out to be damaged while it was searched, and says whether that was possible.
+pub(crate) fn mend(dir: &Path) -> bool {
+    let rebuilt =
+        EmbeddedStore::open(dir, Options::default()).and_then(|store| store.reindex(&mut |_, _| ()));
+    if rebuilt.is_ok() {
+        output::note("an index was damaged, and was made anew from the documents");
+    }
+    rebuilt.is_ok()
+}
+
+fn mended(damage: &Error) {
+    output::note(&format!("an index was damaged, and was made anew from the documents: {damage}"));
 }
 
 /// Whether a request needs a model: it has no vector, and may be searched by meaning.

@@ -62,6 +62,9 @@ pub struct Options {
     pub create: bool,
 }
 
+/// How many documents of a source that is removed go in one write.
+const REMOVED_AT_ONCE: usize = 1000;
+
 /// A store in a folder of this machine.
 pub struct EmbeddedStore {
     dir: PathBuf,
@@ -144,6 +147,12 @@ impl EmbeddedStore {
     /// When the store cannot be read.
     pub fn is_behind(&self) -> Result<bool, Error> {
         Ok(self.writer.is_none() && !self.snapshot()?.is_level() && !writer::is_locked(&self.dir))
+    }
+
+    /// Whether an index turned out to be damaged while it was searched. A store that is open for writing makes it anew before the next
+    /// view; one that is open for reading cannot.
+    pub fn is_suspect(&self) -> bool {
+        self.shared.suspects.any()
     }
 
     /// The folder.
@@ -269,6 +278,35 @@ impl EmbeddedStore {
     /// Looks for anything that is not as it should be, and changes nothing.
     pub fn doctor(&self) -> Report {
         doctor::examine(&self.shared.pool, self.snapshot())
+    }
+
+    /// Looks at the store in a folder as [`EmbeddedStore::doctor`] does, even if an index of it, or the truth, cannot be opened.
+    ///
+    /// # Errors
+    /// When there is no store, or it is of a newer version.
+    pub fn examine(dir: &Path) -> Result<Report, Error> {
+        match Self::open_read_only(dir) {
+            Err(error @ Error::Damaged { .. }) => Ok(doctor::examine(&Pool::new(dir), Err(error))),
+            outcome => outcome.map(|store| store.doctor()),
+        }
+    }
+
+    /// Removes a source with all its documents, and says how many these were; nothing when there is no such source.
+    ///
+    /// # Errors
+    /// When the store cannot be written. What was removed by then stays so.
+    pub fn remove_source(&self, name: &str) -> Result<Option<u64>, Error> {
+        if !self.sources()?.iter().any(|source| source.name == name) {
+            return Ok(None);
+        }
+        let mut removed = 0;
+        for group in self.documents_of(name)?.chunks(REMOVED_AT_ONCE) {
+            let gone =
+                |known: &KnownDocument| Change::Delete { source: name.to_owned(), id: known.id.clone() };
+            removed += self.write(&group.iter().map(gone).collect::<Vec<_>>())?.removed as u64;
+        }
+        self.writer()?.forget_source(name)?;
+        Ok(Some(removed))
     }
 
     /// Applies changes in order, all or none; see [`Store::apply`].

@@ -99,6 +99,11 @@ impl Writer {
         self.transact(|tx| write::set_origins(tx, source, origins))
     }
 
+    /// Forgets a source that holds nothing.
+    pub(super) fn forget_source(&mut self, name: &str) -> Result<(), Error> {
+        self.transact(|tx| write::forget_source(tx, name))
+    }
+
     /// Remembers the model, unless vectors of another one are there.
     pub(super) fn set_model(&mut self, card: &ModelCard) -> Result<(), Error> {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM vectors LIMIT 1)";

@@ -95,6 +95,11 @@ impl Files {
         Card::read(room)
     }
 
+    /// Whether there is a card, whatever is in it.
+    pub(super) fn has(&self, id: ChunkId) -> bool {
+        self.entry(id).is_some()
+    }
+
     /// Whether there is a card that is not what was written.
     pub(super) fn is_damaged(&self, id: ChunkId) -> bool {
         self.entry(id).is_some() && self.card(id, &mut Vec::new()).is_none()

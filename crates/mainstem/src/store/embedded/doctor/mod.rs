@@ -35,6 +35,8 @@ pub struct Report {
     pub vectors: u64,
     /// What is wrong; nothing, as a rule.
     pub findings: Vec<Finding>,
+    /// What is worth knowing and no damage, such as an index that has yet to catch up.
+    pub notes: Vec<String>,
 }
 
 impl Report {
@@ -82,7 +84,10 @@ pub(super) fn examine(pool: &Arc<Pool>, snapshot: Result<Arc<Snapshot>, Error>) 
     }
     drop(reading);
     match snapshot {
-        Ok(snapshot) => report.look(indexes::examine(&snapshot)),
+        Ok(snapshot) => {
+            let outcome = indexes::examine(&snapshot, &mut report.notes);
+            report.look(outcome);
+        }
         Err(error) => report.find_error(&error),
     }
     report

@@ -121,8 +121,11 @@ impl Snapshot {
         };
         let exact = column("exact", 2 * dim, before.map(|before| &before.exact))?;
         exact.map.expect_random();
+        let heads = column("rows", ROW, before.map(|before| &before.rows))?;
+        let checked = before.map_or(0, |before| before.rows().min(rows));
+        check_heads(heads.bytes().as_chunks().0, checked, &folder)?;
         Ok(Self {
-            rows: column("rows", ROW, before.map(|before| &before.rows))?,
+            rows: heads,
             codes: column("codes", dim, before.map(|before| &before.codes))?,
             exact,
             dead: read_dead(&folder.join("dead"), &commit)?,
@@ -239,8 +242,7 @@ impl Snapshot {
 
     /// That the files hold what nobody wrote.
     pub(super) fn not_what_was_written(&self) -> Error {
-        let what = "the vector matrix holds numbers that nobody wrote";
-        Error::damaged(what, &self.folder, "build it anew with `mainstem reindex`")
+        not_what_was_written(&self.folder)
     }
 
     /// A row as it is written.
@@ -303,6 +305,22 @@ impl Column {
     fn bytes(&self) -> &[u8] {
         self.map.prefix(self.len).unwrap_or_default()
     }
+}
+
+/// Refuses rows whose ids do not rise or whose scales are no scales: chunks would not be found by their vectors, and nobody would be
+/// told. So many rows were looked at before; a million take some milliseconds.
+fn check_heads(heads: &[[u8; ROW]], checked: usize, folder: &Path) -> Result<(), Error> {
+    let rising = heads[checked.saturating_sub(1)..].is_sorted_by(|a, b| id_of(a) < id_of(b));
+    let scale = |head: &[u8; ROW]| weight_of(head).is_finite() && weight_of(head) >= 0.0;
+    if rising && heads[checked..].iter().all(scale) {
+        return Ok(());
+    }
+    Err(not_what_was_written(folder))
+}
+
+fn not_what_was_written(folder: &Path) -> Error {
+    let what = "the vector matrix holds numbers that nobody wrote";
+    Error::damaged(what, folder, "build it anew with `mainstem reindex`")
 }
 
 /// The chunk of a row.

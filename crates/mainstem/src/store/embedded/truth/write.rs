@@ -252,6 +252,13 @@ pub(in super::super) fn set_origins(
     conn.prepare_cached(sql)?.execute(params![source, to_json(&origins)?]).map(|_| ())
 }
 
+/// Forgets a source that holds nothing.
+pub(in super::super) fn forget_source(conn: &Connection, name: &str) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM sources WHERE name = ?1
+               AND NOT EXISTS (SELECT 1 FROM documents WHERE source = sources.number)";
+    conn.prepare_cached(sql)?.execute([name]).map(|_| ())
+}
+
 /// Remembers the model.
 pub(in super::super) fn set_model(conn: &Connection, card: &ModelCard) -> rusqlite::Result<()> {
     let sql = "UPDATE meta SET model_name = ?1, model_dim = ?2, model_max_tokens = ?3";
