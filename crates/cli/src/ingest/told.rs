@@ -12,7 +12,7 @@ use crate::failure::Failure;
 pub(super) struct Told<'a> {
     store: &'a EmbeddedStore,
     tell: &'a (dyn Fn() -> Result<(), Failure> + Send + Sync),
-    told: AtomicBool,
+    done: AtomicBool,
 }
 
 impl<'a> Told<'a> {
@@ -20,7 +20,7 @@ impl<'a> Told<'a> {
         store: &'a EmbeddedStore,
         tell: &'a (dyn Fn() -> Result<(), Failure> + Send + Sync),
     ) -> Self {
-        Self { store, tell, told: AtomicBool::new(false) }
+        Self { store, tell, done: AtomicBool::new(false) }
     }
 }
 
@@ -30,7 +30,7 @@ impl Store for Told<'_> {
     }
 
     fn apply(&self, changes: Vec<Change>) -> Result<Applied, Failure> {
-        if !self.told.swap(true, Ordering::Relaxed) {
+        if !self.done.swap(true, Ordering::Relaxed) {
             (self.tell)()?;
         }
         self.store.apply(changes)
