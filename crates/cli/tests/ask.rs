@@ -96,7 +96,7 @@ fn a_model_answers_and_its_citations_are_checked() {
     let text = stdout(&output);
     assert!(
         text.starts_with(
-            "Run the job [1], not [31m[9].\n\n[1] wiki: Releases  https://wiki.example/release\n"
+            "Run the job [1], not ␛[31m[9].\n\n[1] wiki: Releases  https://wiki.example/release\n"
         ),
         "{text}"
     );

@@ -114,7 +114,8 @@ fn who_misses_a_document_is_told_why() {
     assert_eq!(told("--reader bob --why-not wiki/b.md"), (format!("wiki/b.md: {missing}"), Some(1)));
     let outside = "wiki/b.md: it is outside of the filter of this search\n".to_owned();
     assert_eq!(told("--where status=open --why-not wiki/b.md"), (outside, Some(0)));
-    let unfound = "wiki/c.md: no list found it among its best 100 candidates\n".to_owned();
+    let unfound =
+        "wiki/c.md: no list found it among its best candidates (`candidates` says how many)\n".to_owned();
     assert_eq!(told("--why-not wiki/c.md"), (unfound, Some(0)));
     let json: Value = serde_json::from_str(&told("--json --why-not wiki/b.md -n 1").0).unwrap();
     assert_eq!(

@@ -93,10 +93,9 @@ pub(super) fn text(found: &Found, asked: &WhyNot, standing: Standing) -> String 
 }
 
 fn unfound(found: &Found) -> String {
-    let room = found.candidates.map_or_else(|| "its best".to_owned(), |count| format!("its best {count}"));
     let idle = found.status.legs.iter().any(|leg| leg.weight == 0.0);
     let idle = if idle { "; lists of weight 0 were not asked" } else { "" };
-    format!("no list found it among {room} candidates{idle}")
+    format!("no list found it among its best candidates (`candidates` says how many){idle}")
 }
 
 /// What to say when there may be more than was looked at: each list is cut to its best candidates.
