@@ -197,9 +197,10 @@ fn the_doctor_tells_of_missing_cards() {
     }
 }
 
-/// How often a process is killed: `MAINSTEM_KILLS`, 5 when it is not set.
+/// How often a command is killed: a fifth of `MAINSTEM_KILLS`, since a round of it takes longer than one of the store alone; at least 3.
 fn kills() -> u64 {
-    std::env::var("MAINSTEM_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(5)
+    let kills = std::env::var("MAINSTEM_KILLS").ok().and_then(|kills| kills.parse::<u64>().ok());
+    (kills.unwrap_or_default() / 5).max(3)
 }
 
 #[test]
@@ -271,6 +272,6 @@ fn documents_and_sources_are_removed() {
     }
     // Its number may be given to another.
     folder.stdout(INGEST);
-    assert_found(&folder, 7, "lexical", "ingested again");
+    assert!(folder.stdout("search own7 --channel lexical --source wiki").contains("wiki/7#0"));
     assert!(folder.stdout("doctor").starts_with("all is well: 120 documents"));
 }
