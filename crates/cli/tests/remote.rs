@@ -283,7 +283,7 @@ fn a_server_is_named_by_flag_or_variable() {
     let mut asked = command(&folder, &["--store", "nowhere", "sources"]);
     let output = asked.env("MAINSTEM_SERVER", &server.url).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (
             &["--server", "http://127.0.0.1:1", "sources"],
             "error[E0305]: the server `http://127.0.0.1:1` does not answer",
@@ -293,6 +293,7 @@ fn a_server_is_named_by_flag_or_variable() {
             "error[E0201]: expected the URL of a server, received `nowhere`",
         ),
         (&["--server", &server.url, "--store", "s", "sources"], "expected one of them, received both"),
+        (&["--server", &server.url, "remove", "wiki", "--all"], "`--all` is for the folder of a store"),
         (&["--server", &server.url, "doctor"], "`--server` is for `search`"),
         (&["--server", &server.url, "search", "x", "--plan"], "`--plan`: a server does not show its plans"),
         (&["--server", &server.url, "search", "x", "--no-config"], "a server has its own settings"),
@@ -325,4 +326,19 @@ fn the_description_holds_whatever_is_asked() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+}
+
+#[test]
+fn documents_are_removed_at_a_server() {
+    let folder = filled("remote-remove");
+    let server = Served::start(&folder);
+    let at = ["--server", &server.url];
+    let removed = run(&folder, &at, &["remove", "wiki", "team/lunch", "nothing"]);
+    assert_eq!(stdout(&removed), "removed 1 document from `wiki`\n", "{}", stderr(&removed));
+    assert_eq!(stderr(&removed), "note: there is no document `wiki/nothing`\n");
+    let again = run(&folder, &at, &["remove", "wiki", "team/lunch"]);
+    assert_eq!((again.status.code(), stdout(&again).as_str()), (Some(1), ""), "{}", stderr(&again));
+    let unknown = run(&folder, &at, &["remove", "wikis", "team/lunch"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("unknown source `wikis`"), "{}", stderr(&unknown));
 }

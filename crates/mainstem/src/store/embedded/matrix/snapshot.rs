@@ -89,7 +89,8 @@ impl Snapshot {
         let commits = if records.commits.is_empty() { &none[..] } else { &records.commits };
         let mut failed = None;
         for (place, commit) in commits.iter().enumerate() {
-            match Self::open(dir, *commit, before) {
+            let opened = Self::open(dir, *commit, before);
+            match opened.and_then(|snapshot| snapshot.checked(before)) {
                 Ok(mut snapshot) => {
                     snapshot.newest = place == 0 && !records.torn;
                     snapshot.counter = commits[0].counter + u64::from(place > 0);
@@ -121,11 +122,8 @@ impl Snapshot {
         };
         let exact = column("exact", 2 * dim, before.map(|before| &before.exact))?;
         exact.map.expect_random();
-        let heads = column("rows", ROW, before.map(|before| &before.rows))?;
-        let checked = before.map_or(0, |before| before.rows().min(rows));
-        check_heads(heads.bytes().as_chunks().0, checked, &folder)?;
         Ok(Self {
-            rows: heads,
+            rows: column("rows", ROW, before.map(|before| &before.rows))?,
             codes: column("codes", dim, before.map(|before| &before.codes))?,
             exact,
             dead: read_dead(&folder.join("dead"), &commit)?,
@@ -137,6 +135,15 @@ impl Snapshot {
             counter: commit.counter,
             commit,
         })
+    }
+
+    /// The same, if its rows may be what was written. Those of a view before were looked at. A writer whose rows are out of order opens
+    /// them without, to put them in order.
+    fn checked(self, before: Option<&Self>) -> Result<Self, Error> {
+        let before = before.filter(|before| before.commit.generation == self.commit.generation);
+        let checked = before.map_or(0, |before| before.rows().min(self.rows()));
+        check_heads(self.heads(), checked, &self.folder)?;
+        Ok(self)
     }
 
     /// The commit.
