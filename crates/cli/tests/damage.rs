@@ -191,8 +191,8 @@ fn the_doctor_tells_of_missing_cards() {
         let doctor = folder.run("doctor");
         assert_eq!(doctor.status.code(), Some(0), "{}", stdout(&doctor));
         let said = stderr(&doctor);
-        assert!(said.contains("chunks have no card") && said.contains("mainstem reindex"), "{said}");
-        assert!(folder.stdout("doctor --json").contains("have no card"));
+        assert!(said.contains("chunks without a card") && said.contains("mainstem reindex"), "{said}");
+        assert!(folder.stdout("doctor --json").contains("without a card"));
         assert_found(&folder, 7, "lexical", "without cards");
         folder.stdout("reindex");
         let doctor = folder.run("doctor");

@@ -208,14 +208,6 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// When the store cannot be read.
     fn view(&self) -> Result<Arc<dyn View>, Failure>;
-
-    /// How many dimensions its vectors have, once that is known.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    fn dim(&self) -> Result<Option<usize>, Failure> {
-        Ok(None)
-    }
 }
 
 /// What the channels of a store say about chunks that they were not asked to find.
@@ -286,6 +278,11 @@ pub trait View: Scoring {
     /// # Errors
     /// When the store cannot be read.
     fn fetch(&self, chunks: &[ChunkId]) -> Result<Vec<StoredChunk>, Failure>;
+
+    /// How many dimensions the vectors have, once that is known.
+    fn dim(&self) -> Option<usize> {
+        None
+    }
 
     /// Whether a retrieval takes hardly longer than to wake a thread for it, and waits for nobody: then a search asks in its own thread, and
     /// reads there what was found.

@@ -60,14 +60,16 @@ fn notes(out: &mut String, summary: &Summary, elsewhere: Option<&str>) {
     if let Some(elsewhere) = elsewhere.filter(|_| *kept > 0) {
         let _ = writeln!(
             out,
-            "kept {kept} documents that are not here, because the source was also filled from {elsewhere}; `--sync` removes them"
+            "kept {} not here, because the source was also filled from {elsewhere}; `--sync` removes them",
+            count(*kept as u64, "document")
         );
     } else if *kept > 0 {
         let why = if summary.documents == 0 { "nothing was found" } else { "something could not be read" };
         let _ = writeln!(
             out,
-            "kept {} that were not found, because {why}; `--sync` on a good run removes them",
-            count(*kept as u64, "document")
+            "kept {} that {} not found, because {why}; `--sync` on a good run removes them",
+            count(*kept as u64, "document"),
+            if *kept == 1 { "was" } else { "were" }
         );
     }
     if *interrupted {

@@ -276,6 +276,6 @@ impl Config {
 
 /// The sources of the store.
 fn sources(engine: &Engine) -> Result<IndexSet<String>, Failure> {
-    let plan = engine.plan(&Request { vector: Some(Vec::new()), ..Request::new("-") })?;
+    let plan = engine.plan(&Request { channels: Some(vec![Channel::Lexical]), ..Request::new("-") })?;
     Ok(plan.legs.into_iter().map(|leg| leg.source).collect())
 }

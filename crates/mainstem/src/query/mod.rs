@@ -174,7 +174,7 @@ impl Engine {
     }
 
     fn plan_for(&self, view: &dyn View, request: &Request) -> Result<Plan, Failure> {
-        self.check_vector(request)?;
+        check_vector(view, request)?;
         let mut sources = view.sources()?;
         let model = self.embedder.as_ref().map(|embedder| embedder.card());
         plan::count_readable(view, request, model, &mut sources);
@@ -185,22 +185,6 @@ impl Engine {
             plan.notes.push(format!("`{name}` reranks the first {}, within {limit:?}", spec.top));
         }
         Ok(plan)
-    }
-
-    /// Refuses a vector that cannot be compared with those of the store, whoever may see these.
-    fn check_vector(&self, request: &Request) -> Result<(), Failure> {
-        let dense = request.channels.as_ref().is_none_or(|chosen| chosen.contains(&Channel::Dense));
-        let Some(vector) = request.vector.as_ref().filter(|_| dense) else { return Ok(()) };
-        match self.store.dim()? {
-            Some(dim) if dim != vector.len() => Err(Box::new(crate::Error::input(
-                format!(
-                    "the vector of the query has {} dimensions, expected {dim} as in the store",
-                    vector.len()
-                ),
-                "embed the query with the model that the store was filled with",
-            ))),
-            _ => Ok(()),
-        }
     }
 
     /// One task for each channel and variant.
@@ -247,6 +231,22 @@ impl Engine {
             compared: plan.pipeline.dedup.is_some(),
             ctx: ctx.clone(),
         }
+    }
+}
+
+/// Refuses a vector that cannot be compared with those of the store, whoever may see these.
+fn check_vector(view: &dyn View, request: &Request) -> Result<(), Failure> {
+    let dense = request.channels.as_ref().is_none_or(|chosen| chosen.contains(&Channel::Dense));
+    let Some(vector) = request.vector.as_ref().filter(|_| dense) else { return Ok(()) };
+    match view.dim() {
+        Some(dim) if dim != vector.len() => Err(Box::new(crate::Error::input(
+            format!(
+                "the vector of the query has {} dimensions, expected {dim} as in the store",
+                vector.len()
+            ),
+            "embed the query with the model that the store was filled with",
+        ))),
+        _ => Ok(()),
     }
 }
 

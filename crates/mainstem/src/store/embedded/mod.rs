@@ -429,9 +429,4 @@ impl Store for EmbeddedStore {
         let snapshot = self.snapshot().map_err(boxed)?;
         Ok(snapshot)
     }
-
-    fn dim(&self) -> Result<Option<usize>, Failure> {
-        let model = self.model().map_err(boxed)?;
-        Ok(model.map(|card| card.dim))
-    }
 }

@@ -448,6 +448,10 @@ impl View for Snapshot {
         self.chunks(chunks).map_err(boxed)
     }
 
+    fn dim(&self) -> Option<usize> {
+        self.meta.model.as_ref().map(|model| model.dim)
+    }
+
     fn is_brief(&self, retrieval: &Retrieval<'_>) -> bool {
         // What was never looked at may have to come from the disk.
         let (chunks, known) = match retrieval.channel {
