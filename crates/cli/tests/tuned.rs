@@ -99,7 +99,7 @@ fn a_tuned_file_is_searched_as_it_was_measured() {
     for line in ["across = \"score\"", "dedup = false", "prior = false", "recency = false", "lexical = 1.0"] {
         assert!(toml.contains(line), "{line}: {toml}");
     }
-    folder.file("one.npy", npy(&[vec![1.0; 8]]));
+    folder.file("one.npy", npy(&[vec![1.0; 32]]));
     let plan =
         folder.stdout("--store s search zuaak --query-vector one.npy --config tuned.toml --plan --json");
     let plan: Value = serde_json::from_str(&plan).unwrap();

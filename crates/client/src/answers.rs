@@ -63,7 +63,7 @@ pub struct Hit {
     /// When the document was written.
     pub created_at: Option<Moment>,
     /// When the document was last changed.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Moment>,
     /// Anything else that is known about the document.
     pub metadata: Map<String, Value>,

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
-use mainstem_core::contract::{Channel, Ctx, Embedder, Store, View};
+use mainstem_core::contract::{Channel, Ctx, Embedder, SourceStats, Store, View};
 use mainstem_core::time::Moment;
 use mainstem_core::{Across, Failure, Replay, Search};
 
@@ -174,10 +174,10 @@ impl Engine {
     }
 
     fn plan_for(&self, view: &dyn View, request: &Request) -> Result<Plan, Failure> {
-        check_vector(view, request)?;
         let mut sources = view.sources()?;
         let model = self.embedder.as_ref().map(|embedder| embedder.card());
         plan::count_readable(view, request, model, &mut sources);
+        check_vector(view, request, &sources)?;
         let known = Known { sources: &sources, capabilities: self.store.capabilities(), model };
         let mut plan = Plan::new(request, &self.settings, &known)?;
         if let (Some(reranking), Some(spec)) = (&self.reranking, plan.pipeline.rerank) {
@@ -234,10 +234,13 @@ impl Engine {
     }
 }
 
-/// Refuses a vector that cannot be compared with those of the store, whoever may see these.
-fn check_vector(view: &dyn View, request: &Request) -> Result<(), Failure> {
+/// Refuses a vector that cannot be compared with those that the caller may see. Who sees none does not learn how long they are.
+fn check_vector(view: &dyn View, request: &Request, sources: &[SourceStats]) -> Result<(), Failure> {
     let dense = request.channels.as_ref().is_none_or(|chosen| chosen.contains(&Channel::Dense));
-    let Some(vector) = request.vector.as_ref().filter(|_| dense) else { return Ok(()) };
+    let scope = request.filter.scope.as_ref();
+    let mut seen = sources.iter().filter(|source| scope.is_none_or(|scope| scope.contains(&source.name)));
+    let compared = dense && seen.any(|source| source.vectors > 0);
+    let Some(vector) = request.vector.as_ref().filter(|_| compared) else { return Ok(()) };
     match view.dim() {
         Some(dim) if dim != vector.len() => Err(Box::new(crate::Error::input(
             format!(

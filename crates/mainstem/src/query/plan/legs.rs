@@ -15,7 +15,8 @@ pub(in crate::query) fn count_readable(
     sources: &mut [SourceStats],
 ) {
     let Filter { scope, reader, .. } = &request.filter;
-    let dim = request.vector.as_ref().map(Vec::len).or(model.map(|card| card.dim)).unwrap_or(0);
+    let given = || request.vector.as_ref().map(Vec::len).or(model.map(|card| card.dim));
+    let dim = view.dim().or_else(given).unwrap_or(0);
     if reader.is_none() || dim == 0 {
         return;
     }
