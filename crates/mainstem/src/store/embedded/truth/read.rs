@@ -121,11 +121,12 @@ pub(in super::super) fn has_chunk(conn: &Connection, id: ChunkId) -> rusqlite::R
     conn.prepare_cached("SELECT 1 FROM chunks WHERE id = ?1")?.exists([Whole(id.0)])
 }
 
-/// What is known about the sources, by name.
+/// What is known about the sources, by name. A document without a time comes last, and its time is none: to ask for one that has a time would
+/// have SQLite look at all that have not.
 pub(in super::super) fn sources(conn: &Connection) -> rusqlite::Result<Vec<SourceStats>> {
     let sql = "SELECT name, kind, documents, chunks, vectors, written_at,
                    (SELECT ifnull(created, updated) FROM documents
-                    WHERE source = sources.number AND ifnull(created_ms, updated_ms) IS NOT NULL
+                    WHERE source = sources.number
                     ORDER BY ifnull(created_ms, updated_ms) DESC LIMIT 1)
                FROM sources ORDER BY name";
     conn.prepare_cached(sql)?.query_map([], source_stats)?.collect()
