@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod command;
+mod directions;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,21 +11,14 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use command::{Folder, stderr, stdout};
+use directions::{direction, npy};
 use mainstem::store::{EmbeddedStore, Options};
 use serde_json::{Value, json};
 
 const DIM: usize = 8;
 
-/// A direction of its own for each document.
 fn vector(number: u64) -> Vec<f32> {
-    let mut state = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 40) as f32 / (1 << 24) as f32 - 0.5
-    };
-    (0..DIM).map(|_| next()).collect()
+    direction(number, DIM)
 }
 
 fn documents(count: u64) -> String {
@@ -35,16 +29,6 @@ fn documents(count: u64) -> String {
         writeln!(lines, "{line}").unwrap();
     }
     lines
-}
-
-/// A `.npy` file with one row.
-fn npy(row: &[f32]) -> Vec<u8> {
-    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': (1, {}), }}\n", row.len());
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    bytes.extend(row.iter().flat_map(|number| number.to_le_bytes()));
-    bytes
 }
 
 const INGEST: &str = "ingest documents.jsonl --source wiki --vectors-model test --no-embed";

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod command;
+mod directions;
 #[path = "../../mainstem/tests/small_disk/mod.rs"]
 mod small_disk;
 
@@ -9,6 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use command::{Folder, stderr, stdout};
+use directions::{direction, npy};
 use serde_json::{Value, json};
 use small_disk::Ballast;
 
@@ -20,16 +22,8 @@ const GROUP: usize = 2048;
 /// How much of the disk is free, in KiB: the truth runs out of room in the second or third group, or the index does behind it.
 const ROOM: [u64; 4] = [2900, 4400, 5400, 6070];
 
-/// A direction of its own for each document.
 fn vector(number: usize) -> Vec<f32> {
-    let mut state = (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 40) as f32 / (1 << 24) as f32 - 0.5
-    };
-    (0..DIM).map(|_| next()).collect()
+    direction(number as u64, DIM)
 }
 
 fn documents() -> String {
@@ -41,16 +35,6 @@ fn documents() -> String {
         writeln!(lines, "{line}").unwrap();
     }
     lines
-}
-
-/// A `.npy` file with one row.
-fn npy(row: &[f32]) -> Vec<u8> {
-    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': (1, {}), }}\n", row.len());
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    bytes.extend(row.iter().flat_map(|number| number.to_le_bytes()));
-    bytes
 }
 
 /// How many documents the store says it has.
